@@ -1,0 +1,407 @@
+"""What every provider is: a pure translator from log records to drafts of twin events, plus its own files.
+
+Nothing here knows a particular assistant. A translator is a deterministic fold: the same records in the same order
+give the same drafts, facts and state, however they are cut into batches and whenever the process restarts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Final, Literal
+
+import orjson
+
+from kato_tui.core import text as texts
+from kato_tui.core.model import events
+from kato_tui.core.model.events import CursorKind
+from kato_tui.core.model.facts import Facts
+from kato_tui.core.record import commands
+
+SourceKind = Literal["main", "subagent", "workflow"]
+Layout = Literal["lines", "document"]
+Record = dict[str, Any]
+ReadHead = Callable[[Path], bytes]
+
+#: An unparsable line is kept as text up to this many bytes; beyond it, as its length and hash.
+MAX_INVALID_TEXT: Final = 64 * 1024
+#: What damaged or hostile records raise inside a handler that expected another shape.
+SHAPE_ERRORS: Final = (TypeError, KeyError, AttributeError, ValueError, IndexError, RecursionError)
+#: Byte patterns without which a JSON line can hold no control character at all.
+_CONTROL_HINTS: Final = (b"\\u00", b"\\r", b"\\b", b"\\f", b"\x7f", b"\xc2")
+
+
+@dataclass(slots=True)
+class Draft:
+    """An event before it has a place in a twin."""
+
+    kind: str
+    payload: dict[str, Any]
+    event_type: str
+    event_id: str | None = None
+    timestamp: str | None = None
+    turn_id: str | None = None
+    model: str | None = None
+    cursor: int = 0
+    emit_index: int = 0
+    #: May repeat what the twin already holds (re-appended or re-sent records): compare identities before writing.
+    check: bool = False
+    #: Came with `copied` history (fork, resume, sub-agent preamble): nothing new happened, no command may run.
+    copied: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One log file and the session it belongs to."""
+
+    provider: str
+    provider_session_id: str
+    path: Path
+    kind: SourceKind = "main"
+    layout: Layout = "lines"
+    compressed: bool = False
+    #: Files of one session that continue one another, in order; "" for the first or only one.
+    generation: str = ""
+    parent: str | None = None
+
+
+@dataclass(slots=True)
+class TallyRow:
+    """What became of the records of one type. `read` is always the sum of the other counts."""
+
+    read: int = 0
+    translated: int = 0
+    dropped: int = 0
+    repeated: int = 0
+    raw: int = 0
+    invalid: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+
+
+Tally = dict[str, TallyRow]
+
+
+class Provider(ABC):
+    """One assistant: where its logs are, whose they are, and how they read."""
+
+    name: ClassVar[str]
+    cursor_kind: ClassVar[CursorKind] = "byte-offset"
+
+    @abstractmethod
+    def roots(self, environ: Mapping[str, str], home: Path) -> list[Path]:
+        """The folders this provider keeps sessions under, whether they exist or not."""
+
+    @abstractmethod
+    def walk(self, root: Path) -> Iterator[Path]:
+        """Every file below `root` that may be a session log. Never raises on unreadable folders."""
+
+    @abstractmethod
+    def identify(self, path: Path, read_head: ReadHead) -> SourceFile | None:
+        """The session that `path` belongs to, or None for a file that is no session log.
+
+        By name where the name tells; `read_head` gives the first 64 KiB (decompressed) where it does not.
+        """
+
+    @abstractmethod
+    def sniff(self, head: bytes) -> bool:
+        """Whether these first bytes look like this provider's log: for files named on a command line."""
+
+    @abstractmethod
+    def translator(self, source: SourceFile, state: Record | None = None, facts: Facts | None = None) -> Translator:
+        """A translator that continues from `state` and `facts`, or starts afresh without them."""
+
+    def order(self, sources: list[SourceFile]) -> list[SourceFile]:
+        """The files of one session that are to be read, oldest first.
+
+        By default the newest file alone; a plain file is preferred to its compressed form.
+        """
+        return sorted(sources, key=lambda s: (not s.compressed, _mtime(s.path), str(s.path)))[-1:]
+
+    def identity_payload(self, kind: str, payload: Record) -> Any:  # noqa: ARG002
+        """The part of a payload that tells two events of one provider id apart."""
+        return payload
+
+    def resume_command(self, facts: Facts) -> str | None:  # noqa: ARG002
+        """The shell command that resumes the session in its own assistant, if there is one."""
+        return None
+
+
+def _mtime(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+class Translator(ABC):
+    """A fold over one session's records. Subclasses say what a record means; this class keeps the books.
+
+    For each record a handler calls exactly one of: `emit…` (any number of times), `drop`, `repeat`, `keep_raw`.
+    A handler that does none of these loses nothing: its record is kept raw.
+    """
+
+    def __init__(self, source: SourceFile, state: Record | None = None, facts: Facts | None = None) -> None:
+        self.source = source
+        self.facts = facts if facts is not None else Facts()
+        self.tally: Tally | None = None
+        self._drafts: list[Draft] = []
+        self._cursor = 0
+        self._emit_index = 0
+        self._verdict: str | None = None
+        self._reason = ""
+        self._dirty = True
+        self._type = ""
+        self.restore(state or {})
+
+    # What a subclass provides.
+
+    @abstractmethod
+    def restore(self, state: Record) -> None:
+        """Take over the state that `save` gave, or the initial state for an empty dict."""
+
+    @abstractmethod
+    def save(self) -> Record:
+        """All state that later records depend on: small, bounded, plain JSON."""
+
+    @abstractmethod
+    def record_type(self, record: Record) -> str:
+        """The name under which the record is counted, such as `event_msg.token_count`."""
+
+    @abstractmethod
+    def translate(self, record: Record) -> None:
+        """Turn one record into events, facts and state."""
+
+    def peek(self, line: bytes) -> tuple[str, str] | None:  # noqa: ARG002
+        """(record type, denylist reason) when the raw bytes already show that the record is dropped."""
+        return None
+
+    def translate_document(self, document: Record) -> None:
+        """Translate a whole-file document; only for sources whose layout is `document`."""
+        raise NotImplementedError(f"{self.source.provider} has no documents: {sorted(document)[:3]}")
+
+    # What the batch calls.
+
+    def feed(self, line: bytes, cursor: int) -> list[Draft]:
+        """The drafts of one complete line (without its newline), which starts at `cursor`."""
+        self._open(cursor)
+        if not line.strip(b" \t\r\n"):
+            return []
+        skipped = self.peek(line)
+        if skipped:
+            self._type = skipped[0]
+            self.drop(skipped[1])
+            return self._close()
+        record = parse(line)
+        if not isinstance(record, dict):
+            self._invalid(line)
+            return self._close()
+        self._dirty = any(hint in line for hint in _CONTROL_HINTS)
+        self._run(record, self.translate)
+        return self._close()
+
+    def feed_document(self, data: bytes) -> list[Draft] | None:
+        """The drafts of a whole document, or None when it is half-written and must be read again later."""
+        document = parse(data)
+        if not isinstance(document, dict):
+            return None
+        self._open(0)
+        self._dirty = True
+        self._type = "document"
+        self.translate_document(document)
+        drafts, self._drafts = self._drafts, []
+        return drafts
+
+    def feed_oversize(self, cursor: int, length: int, sha256: str) -> list[Draft]:
+        """A line too long to hold in memory: its place, length and hash are kept."""
+        self._open(cursor)
+        self._type = "oversize-line"
+        self.keep_raw("oversize-line", {"offset": cursor, "length": length, "sha256": sha256})
+        return self._close()
+
+    # What a handler calls.
+
+    def emit(
+        self,
+        kind: str,
+        payload: Record,
+        *,
+        event_id: str | None = None,
+        timestamp: str | None = None,
+        turn_id: str | None = None,
+        model: str | None = None,
+        check: bool = False,
+        copied: bool = False,
+        event_type: str | None = None,
+        counts: bool = True,
+    ) -> None:
+        """Add an event. `counts=False` keeps it out of the message counts (other agents' words)."""
+        if kind != events.PROVIDER_RAW:
+            self._verdict = "translated"
+        self._drafts.append(
+            Draft(
+                kind,
+                payload,
+                event_type or self._type,
+                event_id,
+                timestamp,
+                turn_id,
+                model,
+                self._cursor,
+                self._emit_index,
+                check,
+                copied,
+            )
+        )
+        self._emit_index += 1
+        if counts and not copied:
+            self._count(kind)
+
+    def emit_typed(self, text: str, attachments: list[Record] | None = None, **where: Any) -> None:
+        """A message the user typed: kept exactly, cut at its command lines (`where` as for `emit`)."""
+        text = texts.whole(text)
+        segments = commands.split(text)
+        plain = [segment for segment in segments if segment.command is None and segment.text.strip()]
+        if attachments and not plain:
+            segments = [commands.Segment(""), *segments] if text else [commands.Segment("")]
+        for segment in segments:
+            if segment.command is not None:
+                self.emit(events.USER_COMMAND, segment.command, **where)
+            elif segment.text.strip() or attachments:
+                payload: Record = {"text": segment.text}
+                if attachments:
+                    payload["attachments"], attachments = attachments, None
+                self.emit(events.USER_MESSAGE, payload, **where)
+        title = texts.one_line(plain[0].text) if plain else ""
+        if title and not where.get("copied"):
+            self._prompt_title(title)
+
+    def drop(self, reason: str) -> None:
+        """Leave the record out; `reason` is its denylist entry."""
+        if self._verdict is None:
+            self._verdict, self._reason = "dropped", reason
+
+    def repeat(self, reason: str = "already translated") -> None:
+        """The record only says again what an earlier one said."""
+        if self._verdict is None:
+            self._verdict, self._reason = "repeated", reason
+
+    def keep_raw(self, raw_type: str, raw: Any, **where: Any) -> None:
+        """Keep an unknown record (or part of one) as it is, and count its type as unknown."""
+        raw_type = texts.one_line(raw_type, 80) or "untyped"
+        self.facts.saw_unknown(raw_type)
+        self.emit(events.PROVIDER_RAW, {"rawType": raw_type, "raw": raw}, **where)
+        if self._verdict is None:
+            self._verdict = "raw"
+
+    def clean(self, text: str) -> str:
+        """`text.clean`, skipped when the line's bytes already show that there is nothing to clean."""
+        return texts.clean(text) if self._dirty else text
+
+    def item(self, record_type: str, record: Record, handler: Callable[[Record], None], cursor: int) -> None:
+        """One item of a document, or of a list inside a record: booked as a record of its own."""
+        self._cursor, self._emit_index, self._verdict, self._type = cursor, 0, None, record_type
+        self._guard(record, handler)
+        self._book()
+
+    # Book-keeping.
+
+    def _prompt_title(self, title: str) -> None:
+        """The first prompt names a session until its provider does."""
+        if self.facts.title is None:
+            self.facts.set_title(title, "prompt")
+
+    def _count(self, kind: str) -> None:
+        if kind == events.USER_MESSAGE:
+            self.facts.user_messages += 1
+        elif kind == events.ASSISTANT_MESSAGE:
+            self.facts.assistant_messages += 1
+        elif kind == events.TOOL_CALL:
+            self.facts.tool_calls += 1
+
+    def _open(self, cursor: int) -> None:
+        self._drafts = []
+        self._cursor = cursor
+        self._emit_index = 0
+        self._verdict = None
+        self._reason = ""
+
+    def _run(self, record: Record, handler: Callable[[Record], None]) -> None:
+        try:
+            self._type = self.record_type(record)
+        except SHAPE_ERRORS:
+            self._type = "untyped"
+        self._guard(record, handler)
+
+    def _guard(self, record: Record, handler: Callable[[Record], None]) -> None:
+        """A record of an unexpected shape is kept raw, whole, instead of half translated."""
+        before = len(self._drafts)
+        try:
+            handler(record)
+        except SHAPE_ERRORS:
+            del self._drafts[before:]
+            self._emit_index = 0
+            self._verdict = None
+            self.keep_raw(self._type, record)
+        if self._verdict is None:
+            self.keep_raw(self._type, record)
+
+    def _invalid(self, line: bytes) -> None:
+        self._type = "invalid-line"
+        raw: Record = {"length": len(line)}
+        if len(line) <= MAX_INVALID_TEXT:
+            raw["text"] = line.decode("utf-8", "replace")
+        else:
+            raw["sha256"] = hashlib.sha256(line).hexdigest()
+        self.keep_raw(self._type, raw)
+        self._verdict = "invalid"
+
+    def _close(self) -> list[Draft]:
+        self._book()
+        drafts, self._drafts = self._drafts, []
+        return drafts
+
+    def _book(self) -> None:
+        if self.tally is None:
+            return
+        row = self.tally.get(self._type)
+        if row is None:
+            row = self.tally[self._type] = TallyRow()
+        verdict = self._verdict or "raw"
+        row.read += 1
+        setattr(row, verdict, getattr(row, verdict) + 1)
+        if verdict in ("dropped", "repeated"):
+            row.reasons[self._reason] += 1
+        for draft in self._drafts[len(self._drafts) - self._emit_index :]:
+            row.kinds[draft.kind] += 1
+
+
+def parse(data: bytes) -> Any:
+    """JSON as the log writers mean it, or None when it is none.
+
+    orjson refuses NaN, huge numbers, lone surrogates and a BOM, all of which real writers produce: those few go
+    through the standard library.
+    """
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        try:
+            value = texts.encodable(json.loads(data.decode("utf-8-sig", "replace"), parse_constant=str))
+        except (ValueError, RecursionError):
+            return None
+    return value
+
+
+def text_of(value: Any) -> str:
+    """`value` if it is a string, else nothing: for fields that should hold text."""
+    return value if isinstance(value, str) else ""
+
+
+def opt(**fields: Any) -> Record:
+    """A payload without its absent (None) fields, which the contract leaves out rather than writes as null."""
+    return {key: value for key, value in fields.items() if value is not None}

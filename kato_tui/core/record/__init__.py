@@ -1,0 +1,1 @@
+"""Recordings: in-chat commands and, from them, files that the user owns."""

@@ -1,0 +1,101 @@
+"""Text clean-up at the border between logs and twin (spec §6).
+
+`clean` is for text that programs wrote; `whole` is for text a person typed, which is kept exactly and only made
+encodable. Showing text on a terminal needs more than this: that is the view's business.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import re
+from typing import Any
+
+_ESCAPES = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI
+    r"|\x1b[\]PX^_].*?(?:\x1b\\|\x07|\x9c|$)"  # OSC, DCS, SOS, PM, APC with their payload
+    r"|\x1b[ -/]*[0-~]"  # two-character escapes
+    r"|\x9b[0-?]*[ -/]*[@-~]"  # CSI as one C1 byte
+    r"|[\x90\x98\x9d\x9e\x9f].*?(?:\x1b\\|\x07|\x9c|$)",  # the C1 forms of OSC and friends
+    re.DOTALL,
+)
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
+#: An unterminated escape must not swallow a whole document, so escapes are only looked for in slices this long.
+_ESCAPE_REACH = 4096
+
+
+def whole(text: str) -> str:
+    """`text` unchanged, except that lone surrogates, which no file can hold, become U+FFFD."""
+    return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
+
+
+def clean(text: str) -> str:
+    """`text` without terminal control sequences and control characters; line ends become newlines."""
+    if "\x1b" in text or "\x9b" in text or "\x9d" in text or "\x90" in text:
+        text = _strip_escapes(text)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _CONTROLS.sub("", whole(text))
+
+
+def _strip_escapes(text: str) -> str:
+    out: list[str] = []
+    position = 0
+    for match in _ESCAPES.finditer(text):
+        start, end = match.span()
+        if start < position:
+            continue
+        out.append(text[position:start])
+        # A string escape that runs past its reach has no terminator: only its introducer goes.
+        position = end if end - start <= _ESCAPE_REACH else start + 2
+    out.append(text[position:])
+    return "".join(out)
+
+
+def one_line(text: str, limit: int = 120) -> str:
+    """The first non-blank line of `text`, cleaned and cut: what a title or a list row shows."""
+    for line in clean(text[: limit * 64]).split("\n"):
+        words = " ".join(line.split())
+        if words:
+            return words if len(words) <= limit else words[: limit - 1].rstrip() + "…"
+    return ""
+
+
+def encodable(value: Any) -> Any:
+    """`value` (parsed JSON) with every lone surrogate replaced, keys included."""
+    if isinstance(value, str):
+        return whole(value)
+    if isinstance(value, list):
+        return [encodable(item) for item in value]
+    if isinstance(value, dict):
+        return {whole(key): encodable(item) for key, item in value.items()}
+    return value
+
+
+def media_facts(media_type: str | None, data: str | None, name: str | None = None) -> dict[str, Any]:
+    """An `attachments` entry for base64 `data`: what it was and how to recognise it, never the bytes."""
+    facts: dict[str, Any] = {"mediaType": media_type or "application/octet-stream"}
+    if data:
+        try:
+            blob = base64.b64decode(data, validate=False)
+        except (binascii.Error, ValueError):
+            blob = data.encode("utf-8", "replace")
+        facts["size"] = len(blob)
+        facts["sha256"] = hashlib.sha256(blob).hexdigest()
+    if name:
+        facts["name"] = whole(name)
+    return facts
+
+
+def media_text(facts: dict[str, Any]) -> str:
+    """The same facts as a placeholder inside text, for places that only hold text."""
+    parts = [str(facts["mediaType"])]
+    if "size" in facts:
+        parts.append(f"{facts['size']} bytes")
+    if "sha256" in facts:
+        parts.append(f"sha256 {str(facts['sha256'])[:12]}")
+    if "name" in facts:
+        parts.append(str(facts["name"]))
+    return f"[{', '.join(parts)}]"
