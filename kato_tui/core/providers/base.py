@@ -92,6 +92,8 @@ class Provider(ABC):
 
     name: ClassVar[str]
     cursor_kind: ClassVar[CursorKind] = "byte-offset"
+    #: False where a rewritten log gives old records new ids: a replay then goes by content as well.
+    stable_ids: ClassVar[bool] = True
 
     @abstractmethod
     def roots(self, environ: Mapping[str, str], home: Path) -> list[Path]:
@@ -150,6 +152,10 @@ class Translator(ABC):
         self.source = source
         self.facts = facts if facts is not None else Facts()
         self.tally: Tally | None = None
+        #: Decides which drafts are new, for callers that have no twin to compare with but want exact counts.
+        self.sieve: Callable[[Draft], bool] | None = None
+        #: Ids of a document's items, in order: what an item-index cursor is anchored to.
+        self.item_ids: list[str | None] = []
         self._drafts: list[Draft] = []
         self._cursor = 0
         self._emit_index = 0
@@ -212,7 +218,7 @@ class Translator(ABC):
             return None
         self._open(0)
         self._dirty = True
-        self._type = "document"
+        self.item_ids = []
         self.translate_document(document)
         drafts, self._drafts = self._drafts, []
         return drafts
@@ -306,6 +312,8 @@ class Translator(ABC):
     def item(self, record_type: str, record: Record, handler: Callable[[Record], None], cursor: int) -> None:
         """One item of a document, or of a list inside a record: booked as a record of its own."""
         self._cursor, self._emit_index, self._verdict, self._type = cursor, 0, None, record_type
+        if self.source.layout == "document":
+            self.item_ids.append(text_of(record.get("id")) or None)
         self._guard(record, handler)
         self._book()
 
@@ -367,6 +375,12 @@ class Translator(ABC):
         return drafts
 
     def _book(self) -> None:
+        first = len(self._drafts) - self._emit_index
+        if self.sieve is not None and self._emit_index:
+            fresh = [draft for draft in self._drafts[first:] if self.sieve(draft)]
+            if not fresh and self._verdict == "translated":
+                self._verdict, self._reason = "repeated", "already translated"
+            self._drafts[first:] = fresh
         if self.tally is None:
             return
         row = self.tally.get(self._type)
@@ -377,7 +391,7 @@ class Translator(ABC):
         setattr(row, verdict, getattr(row, verdict) + 1)
         if verdict in ("dropped", "repeated"):
             row.reasons[self._reason] += 1
-        for draft in self._drafts[len(self._drafts) - self._emit_index :]:
+        for draft in self._drafts[first:]:
             row.kinds[draft.kind] += 1
 
 

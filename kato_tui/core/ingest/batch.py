@@ -1,0 +1,273 @@
+"""The batch: one session, bounded bytes, in the order that survives a crash at any point (spec §7).
+
+Read from the ingest cursor, translate, append to the twin, and only then save the metadata with the new cursor. A
+crash between the two leaves events in the twin that the metadata does not know; the next start matches them with the
+source and adds nothing twice.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from kato_tui.core import identity
+from kato_tui.core.clock import Clock, stamp
+from kato_tui.core.ingest import reader
+from kato_tui.core.ingest.fold import Fold, Rewritten, start_of
+from kato_tui.core.ingest.sink import OutOfStep, TwinSink
+from kato_tui.core.model.session import IngestCursor, SessionMetadata, SourceStamp
+from kato_tui.core.paths import Home
+from kato_tui.core.providers.base import Provider, SourceFile
+from kato_tui.core.store.fs import Fs
+from kato_tui.core.store.sessions import SessionStore
+from kato_tui.core.store.twin import LineEncoder, Twin
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """Where a session's state is kept."""
+
+    home: Home
+    sessions: SessionStore
+    clock: Clock
+    fs: Fs = field(default_factory=Fs)
+
+
+@dataclass(slots=True)
+class Report:
+    """What bringing a session up to date came to."""
+
+    bytes_read: int = 0
+    events: int = 0
+    #: Cursor resumes, rewrites, replays, duplicates suppressed, anchor mismatches (spec §12).
+    counters: Counter[str] = field(default_factory=Counter)
+
+
+class SessionIngest:
+    """Brings one session up to date. `step` does one batch; call it until it gives False, then `close`.
+
+    `live` means that the session was up to date and watched, so that new records carry the time of their capture.
+    """
+
+    def __init__(
+        self, stores: Stores, provider: Provider, sources: list[SourceFile], *, keep_twin: bool, live: bool = False
+    ) -> None:
+        self._stores = stores
+        self._provider = provider
+        self._sources = sources
+        self._keep_twin = keep_twin
+        self._live = live
+        self._key = identity.session_key(provider.name, sources[-1].provider_session_id)
+        # The stamp is taken before anything is read: what is appended meanwhile shows as a change afterwards.
+        self._stamp = reader.stamp_of(sources[-1].path)
+        self.report = Report()
+        self._metadata = self._load()
+        self._twin = self._open_twin()
+        self._recovered = self._recover()
+        self._fold: Fold | None = None
+        self._sink: TwinSink | None = None
+        self._catching_up = False
+        self._finished = False
+
+    @property
+    def metadata(self) -> SessionMetadata:
+        return self._metadata
+
+    def step(self) -> bool:
+        """One batch. False when the session is up to date."""
+        if self._finished:
+            return False
+        try:
+            if self._fold is None:
+                self._begin()
+            return self._batch()
+        except (Rewritten, OutOfStep):
+            self._restart()
+            return True
+
+    def run(self) -> Report:
+        """All batches."""
+        try:
+            while self.step():
+                pass
+        finally:
+            self.close()
+        return self.report
+
+    def close(self) -> None:
+        if self._fold is not None:
+            self._fold.close()
+            self._fold = None
+
+    # Opening.
+
+    def _load(self) -> SessionMetadata:
+        found = self._stores.sessions.load(self._key)
+        if found is not None:
+            return found
+        source = self._sources[-1]
+        fresh = self._stores.sessions.new(source.provider, source.provider_session_id)
+        if self._stores.home.twin(self._key).exists():
+            # The metadata is lost but the twin is not: compare everything with it instead of starting a second one.
+            fresh = fresh.model_copy(update={"ingest_cursor": self._start(replaying=True)})
+        return fresh
+
+    def _open_twin(self) -> Twin:
+        session = {
+            "provider": self._metadata.provider,
+            "providerSessionId": self._metadata.provider_session_id,
+            "sessionId": self._metadata.session_id,
+        }
+        encoder = LineEncoder(session, self._provider.cursor_kind)
+        path = self._stores.home.twin(self._key)
+        return Twin(self._stores.fs, path, encoder, self._metadata.next_twin_seq, self._metadata.twin_length)
+
+    def _recover(self) -> int:
+        recovered = self._twin.recover()
+        if recovered:
+            self.report.counters["recovered"] += recovered
+        return recovered
+
+    def _start(self, *, replaying: bool) -> IngestCursor:
+        return start_of(self._provider, self._sources[0]).model_copy(update={"replaying": replaying})
+
+    # One pass. Either the facts (and with them the twin), or first the twin alone until it has caught up.
+
+    def _begin(self) -> None:
+        metadata = self._metadata
+        cursor = metadata.ingest_cursor
+        behind = self._twin_cursor_behind()
+        # A document is folded whole anyway, and a replay too: these passes bring twin and facts at once.
+        self._catching_up = behind is not None and not behind.replaying and not self._is_document()
+        if behind is not None:
+            self._fold = Fold(self._provider, self._sources, behind, metadata.twin_parser_state)
+        elif cursor is None or cursor.replaying or cursor.byte_offset == 0:
+            self._fold = Fold(self._provider, self._sources)
+        else:
+            self._fold = Fold(self._provider, self._sources, cursor, metadata.parser_state, metadata.facts)
+            self.report.counters["resumes"] += 1
+        self._sink = None
+        if self._keep_twin:
+            replaying = self._replaying()
+            if replaying:
+                self.report.counters["replays"] += 1
+            self._sink = TwinSink(self._twin, self._provider, recovered=self._recovered, replaying=replaying)
+            self._recovered = 0
+
+    def _twin_cursor_behind(self) -> IngestCursor | None:
+        """Where the twin has to be taken up, when it is wanted and the facts are ahead of it."""
+        metadata = self._metadata
+        if not self._keep_twin:
+            return None
+        if metadata.twin_cursor is not None and self._is_document():
+            return self._start(replaying=False)
+        return metadata.twin_cursor
+
+    def _is_document(self) -> bool:
+        return self._sources[-1].layout == "document"
+
+    def _replaying(self) -> bool:
+        cursors = (self._metadata.twin_cursor, self._metadata.ingest_cursor)
+        return any(cursor is not None and cursor.replaying for cursor in cursors)
+
+    def _batch(self) -> bool:
+        assert self._fold is not None
+        limit = self._metadata.ingest_cursor if self._catching_up else None
+        records = self._fold.advance(limit)
+        if records is None:
+            return self._end_pass()
+        if self._sink is not None:
+            before = self._twin.next_seq
+            self._sink.write(records, self._captured_at())
+            self.report.events += self._twin.next_seq - before
+        self._save()
+        return True
+
+    def _captured_at(self) -> str | None:
+        """Only for records that arrived while the session was watched: not for what a pass over the past brings."""
+        if not self._live or self._catching_up or self._replaying():
+            return None
+        return stamp(self._stores.clock.now())
+
+    def _end_pass(self) -> bool:
+        """Everything is on disk: close the pass, and go on with the facts if this one only caught the twin up."""
+        assert self._fold is not None
+        fold, self._fold = self._fold, None
+        fold.close()
+        self._count(fold)
+        if self._catching_up:
+            self._catching_up = False
+            self._commit({"twin_cursor": None, "twin_parser_state": None, **self._twin_marks()})
+            return True
+        self._finished = True
+        self._commit({**self._fold_marks(fold), **self._twin_marks(), **self._source_marks()})
+        return False
+
+    def _save(self) -> None:
+        """The cursor moves only now, after the events it covers are on disk."""
+        assert self._fold is not None
+        if self._catching_up:
+            cursor, state = self._fold.cursor, self._fold.state()
+            self._commit({"twin_cursor": cursor, "twin_parser_state": state, **self._twin_marks()})
+        elif self._keep_twin and self._replaying():
+            # Until a replay has reached the end it can only be started over, which adds nothing twice.
+            self._commit(self._twin_marks())
+        else:
+            self._commit({**self._fold_marks(self._fold), **self._twin_marks()})
+
+    def _restart(self) -> None:
+        """The source was rewritten: read it from the start. What the twin holds stays, whatever its source lost."""
+        self.close()
+        self.report.counters["rewrites"] += 1
+        started = self._start(replaying=self._keep_twin and self._twin.next_seq > 1)
+        changes: dict[str, Any] = {"ingest_cursor": started, "parser_state": {}, **self._twin_marks()}
+        behind = None if self._keep_twin else self._start(replaying=self._twin.next_seq > 1)
+        changes |= {"twin_cursor": behind, "twin_parser_state": None}
+        self._commit(changes)
+        self._recovered = 0
+
+    # What is written down.
+
+    def _fold_marks(self, fold: Fold) -> dict[str, Any]:
+        marks: dict[str, Any] = {
+            "ingest_cursor": fold.cursor.model_copy(update={"replaying": False}),
+            "parser_state": fold.state(),
+            "facts": fold.facts(),
+            "source_kind": fold.source.kind,
+        }
+        if self._keep_twin:
+            marks |= {"twin_cursor": None, "twin_parser_state": None}
+        elif self._metadata.twin_cursor is None:
+            # The twin is not kept (any longer): remember where it stands, so that it can be taken up (again).
+            marks["twin_cursor"] = self._metadata.ingest_cursor or self._start(replaying=False)
+            marks["twin_parser_state"] = self._metadata.parser_state
+        return marks
+
+    def _twin_marks(self) -> dict[str, Any]:
+        if not self._keep_twin and self._recovered:
+            return {}
+        return {"next_twin_seq": self._twin.next_seq, "twin_length": self._twin.length}
+
+    def _source_marks(self) -> dict[str, Any]:
+        if self._stamp is None:
+            return {}
+        path = str(self._sources[-1].path)
+        return {"source": SourceStamp(path=path, size=self._stamp.size, mtime_ns=self._stamp.mtime_ns)}
+
+    def _commit(self, changes: dict[str, Any]) -> None:
+        base = self._metadata
+
+        def change(current: SessionMetadata) -> SessionMetadata:
+            created = current.created_at or base.created_at
+            return current.model_copy(update={**changes, "created_at": created})
+
+        self._metadata = self._stores.sessions.update(self._key, change)
+
+    def _count(self, fold: Fold) -> None:
+        self.report.bytes_read += fold.bytes_read
+        if fold.document_resume is not None:
+            self.report.counters[f"document-{fold.document_resume}"] += 1
+        if self._sink is not None:
+            self.report.counters["duplicates"] += self._sink.duplicates
+            self._sink.duplicates = 0

@@ -1,0 +1,100 @@
+"""A first look at a session: title and agent state from the head and the tail of its log, never from all of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from kato_tui.core.errors import SourceUnreadable
+from kato_tui.core.ingest import reader
+from kato_tui.core.model.facts import Facts
+from kato_tui.core.providers.base import Provider, SourceFile, Translator
+
+_HEAD: Final = 64 << 10
+_TAIL: Final = 64 << 10
+#: A last record larger than the tail (an image, a long output) is looked for this far back.
+_MAX_TAIL: Final = 1 << 20
+#: Documents cannot be read in part; larger ones are left to the full pass.
+_MAX_DOCUMENT: Final = 4 << 20
+
+
+def glimpse(provider: Provider, source: SourceFile) -> Facts:
+    """What the ends of a log tell. Totals (usage, counts) are left out: only a full pass knows them."""
+    try:
+        if source.layout == "document":
+            return _document(provider, source)
+        return _lines(provider, source)
+    except (SourceUnreadable, OSError):
+        return Facts()
+
+
+def _document(provider: Provider, source: SourceFile) -> Facts:
+    stamp = reader.stamp_of(source.path)
+    if stamp is None or stamp.size > _MAX_DOCUMENT:
+        return Facts()
+    translator = provider.translator(source)
+    translator.feed_document(reader.read_document(source.path))
+    return translator.facts
+
+
+def _lines(provider: Provider, source: SourceFile) -> Facts:
+    stream = reader.open_stream(source.path, compressed=source.compressed)
+    try:
+        head = stream.read(0, _HEAD)
+        first = _feed(provider.translator(source), head[: head.rfind(b"\n") + 1])
+        if stream.size is None or stream.size <= _HEAD:
+            return _without_totals(first)
+        tail = _tail_lines(stream, stream.size)
+    finally:
+        stream.close()
+    last = _feed(provider.translator(source), tail)
+    return _without_totals(_joined(first, last))
+
+
+def _tail_lines(stream: reader.Stream, size: int) -> bytes:
+    """Complete lines at the end of the log, reaching further back while there is not even one."""
+    length = _TAIL
+    while True:
+        data = stream.read(max(0, size - length), length)
+        start = 0 if length >= size else data.find(b"\n") + 1
+        end = data.rfind(b"\n") + 1
+        if start < end or length >= min(size, _MAX_TAIL):
+            return data[start:end] if start < end else b""
+        length *= 4
+
+
+def _feed(translator: Translator, data: bytes) -> Facts:
+    for line in data.split(b"\n"):
+        translator.feed(line, 0)
+    return translator.facts
+
+
+def _joined(first: Facts, last: Facts) -> Facts:
+    """The head names a session; the tail says where it stands, and may have renamed it."""
+    joined = replace(
+        first,
+        cwd=last.cwd or first.cwd,
+        git_branch=last.git_branch or first.git_branch,
+        model=last.model or first.model,
+        cli_version=last.cli_version or first.cli_version,
+        context_tokens=last.context_tokens,
+        context_window=last.context_window or first.context_window,
+        last_activity=last.last_activity or first.last_activity,
+        resume_ids=last.resume_ids or first.resume_ids,
+        agent_state=last.agent_state,
+    )
+    if last.title_source is not None and last.title_source != "prompt":
+        joined.set_title(last.title, last.title_source)
+    return joined
+
+
+def _without_totals(facts: Facts) -> Facts:
+    blank = Facts()
+    return replace(
+        facts,
+        usage=blank.usage,
+        user_messages=0,
+        assistant_messages=0,
+        tool_calls=0,
+        unknown_types=blank.unknown_types,
+    )

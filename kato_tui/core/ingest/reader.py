@@ -1,0 +1,258 @@
+"""Reading log files in bounded memory: complete lines only, plain or zstd, any line length, any file size.
+
+A reader starts at a cursor and first hands out the bytes before it, so that the caller can prove that the file is
+still the one the cursor was taken in. Opening never follows the log's own idea of a path: only regular files are read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+import zstandard
+
+from kato_tui.core.errors import SourceUnreadable
+from kato_tui.core.providers.base import SourceFile
+
+#: Bytes read at a time, which is also about the size of a batch.
+CHUNK: Final = 4 << 20
+#: A longer line is not held in memory: its place, length and hash are kept instead.
+MAX_LINE: Final = 128 << 20
+#: A document has to be parsed whole, so there is an end to what can be read.
+MAX_DOCUMENT: Final = 512 << 20
+#: How many bytes before the cursor prove the identity of a file.
+ANCHOR_LENGTH: Final = 4096
+HEAD_LENGTH: Final = 64 << 10
+#: Refuses zstd frames that ask for more memory than Codex's own level 3 ever needs.
+_MAX_WINDOW: Final = 32 << 20
+
+
+class Stream(Protocol):
+    """Bytes by position; positions only ever move forward."""
+
+    size: int | None
+
+    def read(self, position: int, length: int) -> bytes: ...
+
+    def close(self) -> None: ...
+
+
+class PlainStream:
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self.size: int | None = os.fstat(descriptor).st_size
+
+    def read(self, position: int, length: int) -> bytes:
+        return os.pread(self._descriptor, length, position)
+
+    def close(self) -> None:
+        os.close(self._descriptor)
+
+
+class ZstdStream:
+    """The decompressed content; its size is only known at its end."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.size: int | None = None
+        self._file = os.fdopen(descriptor, "rb")
+        self._reader = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW).stream_reader(
+            self._file, read_across_frames=True
+        )
+        self._position = 0
+
+    def read(self, position: int, length: int) -> bytes:
+        if position < self._position:
+            raise ValueError("a compressed stream cannot be read backwards")
+        while self._position < position:
+            skipped = self._take(min(CHUNK, position - self._position))
+            if not skipped:
+                return b""
+        return self._take(length)
+
+    def _take(self, length: int) -> bytes:
+        try:
+            data = self._reader.read(length)
+        except zstandard.ZstdError as error:
+            raise SourceUnreadable(f"{self._file.name}: not readable as zstd ({error})") from error
+        self._position += len(data)
+        return data
+
+    def close(self) -> None:
+        self._file.close()
+
+
+@dataclass(frozen=True, slots=True)
+class FileStamp:
+    size: int
+    mtime_ns: int
+
+
+def stamp_of(path: Path) -> FileStamp | None:
+    """Size and mtime, or None when there is no regular file."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return None
+    return FileStamp(found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
+
+
+def open_stream(path: Path, *, compressed: bool = False) -> Stream:
+    """`path` for reading. O_NONBLOCK keeps a FIFO that took the file's place from hanging the engine."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (OSError, ValueError) as error:
+        raise SourceUnreadable(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise SourceUnreadable(f"{path}: not a regular file")
+    return ZstdStream(descriptor) if compressed else PlainStream(descriptor)
+
+
+def read_head(path: Path) -> bytes:
+    """The first bytes of a log, decompressed; empty when it cannot be read."""
+    try:
+        stream = open_stream(path, compressed=path.suffix == ".zst")
+    except SourceUnreadable:
+        return b""
+    try:
+        return stream.read(0, HEAD_LENGTH)
+    except (SourceUnreadable, OSError):
+        return b""
+    finally:
+        stream.close()
+
+
+def read_document(path: Path) -> bytes:
+    """A whole document; `SourceUnreadable` when it is too large to parse."""
+    stream = open_stream(path)
+    try:
+        if stream.size is not None and stream.size > MAX_DOCUMENT:
+            raise SourceUnreadable(f"{path}: {stream.size} bytes is too large for one JSON document")
+        parts: list[bytes] = []
+        position = 0
+        while chunk := stream.read(position, CHUNK):
+            parts.append(chunk)
+            position += len(chunk)
+        return b"".join(parts)
+    finally:
+        stream.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Oversize:
+    length: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One complete line without its newline, and where it starts; `oversize` stands for content not held."""
+
+    offset: int
+    data: bytes
+    oversize: Oversize | None = None
+
+
+class LineReader:
+    """Complete lines of one file from `offset` on, a bounded batch at a time."""
+
+    def __init__(self, source: SourceFile, offset: int = 0) -> None:
+        self._stream = open_stream(source.path, compressed=source.compressed)
+        self.offset = offset
+        start = max(0, offset - ANCHOR_LENGTH)
+        try:
+            self._recent = self._stream.read(start, offset - start) if offset else b""
+        except BaseException:
+            self._stream.close()
+            raise
+        self._complete = len(self._recent) == offset - start
+        self._position = offset
+        self._parts: list[bytes] = []
+        self._held = 0
+
+    def anchor(self) -> tuple[int, str]:
+        """Length and hash of the bytes just before the cursor."""
+        return len(self._recent), hashlib.sha256(self._recent).hexdigest()
+
+    def reaches_cursor(self) -> bool:
+        """False when the file ends before the cursor: it was cut or replaced."""
+        return self._complete
+
+    def batch(self) -> list[Line]:
+        """The next complete lines; empty when there are none (yet). A torn last line waits for its newline."""
+        while True:
+            chunk = self._stream.read(self._position, CHUNK)
+            if not chunk:
+                return []
+            self._position += len(chunk)
+            cut = chunk.rfind(b"\n") + 1
+            if cut:
+                block = b"".join([*self._parts, chunk[:cut]])
+                self._parts = [chunk[cut:]] if cut < len(chunk) else []
+                self._held = len(chunk) - cut
+                return self._lines(block)
+            self._parts.append(chunk)
+            self._held += len(chunk)
+            if self._held > MAX_LINE:
+                return self._oversize_line()
+
+    def torn(self) -> bytes:
+        """What stands after the last newline: no record yet, as far as a live log goes."""
+        return b"".join(self._parts)
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def _lines(self, block: bytes) -> list[Line]:
+        lines: list[Line] = []
+        offset = self.offset
+        for data in block[:-1].split(b"\n"):
+            if len(data) > MAX_LINE:
+                lines.append(Line(offset, b"", Oversize(len(data), hashlib.sha256(data).hexdigest())))
+            else:
+                lines.append(Line(offset, data))
+            offset += len(data) + 1
+        self._advance(offset, block)
+        return lines
+
+    def _oversize_line(self) -> list[Line]:
+        digest = hashlib.sha256()
+        length = 0
+        for part in self._parts:
+            digest.update(part)
+            length += len(part)
+        self._parts = []
+        while chunk := self._stream.read(self._position, CHUNK):
+            self._position += len(chunk)
+            cut = chunk.find(b"\n")
+            if cut < 0:
+                digest.update(chunk)
+                length += len(chunk)
+                self._recent = chunk
+                continue
+            digest.update(chunk[:cut])
+            length += cut
+            self._parts = [chunk[cut + 1 :]] if cut + 1 < len(chunk) else []
+            self._held = len(chunk) - cut - 1
+            line = Line(self.offset, b"", Oversize(length, digest.hexdigest()))
+            self._advance(self.offset + length + 1, self._recent + chunk[: cut + 1])
+            return self._pending_lines(line)
+        return []
+
+    def _pending_lines(self, first: Line) -> list[Line]:
+        """Lines that came in the same chunk as the end of an oversize one."""
+        held = b"".join(self._parts)
+        cut = held.rfind(b"\n") + 1
+        if not cut:
+            return [first]
+        self._parts = [held[cut:]] if cut < len(held) else []
+        self._held = len(held) - cut
+        return [first, *self._lines(held[:cut])]
+
+    def _advance(self, offset: int, consumed: bytes) -> None:
+        self.offset = offset
+        self._recent = (self._recent + consumed[-ANCHOR_LENGTH:])[-ANCHOR_LENGTH:]

@@ -1,0 +1,90 @@
+"""The door to a twin: lets each event through once, whatever crash or rewrite came before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kato_tui.core.ingest.dedupe import Identities, Replay, same_event
+from kato_tui.core.providers.base import Draft, Provider
+from kato_tui.core.store.twin import Twin
+
+
+class OutOfStep(Exception):
+    """The source no longer gives the events that the twin took from it: it was rewritten during a crash."""
+
+
+class TwinSink:
+    """Writes new drafts to a twin and passes over the ones it has.
+
+    `recovered` events stand in the twin although the metadata does not know them yet (a crash came between the two):
+    the source gives them once more, in the same order, and they are matched one by one.
+    """
+
+    def __init__(self, twin: Twin, provider: Provider, *, recovered: int = 0, replaying: bool = False) -> None:
+        self.twin = twin
+        self.duplicates = 0
+        self._provider = provider
+        self._known: Identities | None = None
+        self._replay: Replay | None = None
+        self._pending: Iterator[dict[str, Any]] | None = None
+        self._next: dict[str, Any] | None = None
+        if replaying:
+            self._known = Identities.of_events(provider, twin.read())
+            self._replay = self._known.replay()
+        elif recovered:
+            self._pending = twin.read(twin.next_seq - recovered)
+            self._next = next(self._pending, None)
+
+    def write(self, records: list[list[Draft]], captured_at: str | None) -> None:
+        """Append what is new of `records` (the drafts of each) and wait until it is on disk."""
+        fresh: list[Draft] = []
+        for drafts in records:
+            if self._known is not None:
+                self._known.begin()
+            for draft in drafts:
+                if self._take(draft, fresh):
+                    fresh.append(draft)
+                else:
+                    self.duplicates += 1
+        self.twin.append(fresh, captured_at)
+
+    def _take(self, draft: Draft, fresh: list[Draft]) -> bool:
+        if self._next is not None and same_event(draft, self._next):
+            self._step_pending()
+            return False
+        if self._replay is not None:
+            return self._take_in_replay(draft, self._replay)
+        if self._known is None and not draft.check:
+            if self._next is not None:
+                raise OutOfStep
+            return True
+        known = self._identities(fresh)
+        key = known.key(draft)
+        if draft.check and known.holds(key):
+            return False
+        if self._next is not None:
+            raise OutOfStep
+        known.add(key)
+        return True
+
+    def _take_in_replay(self, draft: Draft, replay: Replay) -> bool:
+        known = self._identities([])
+        key = known.key(draft)
+        if replay.holds(draft, key):
+            return False
+        known.add(key)
+        return True
+
+    def _identities(self, fresh: list[Draft]) -> Identities:
+        """Made at the first draft that may be a repetition: most sessions never need them."""
+        if self._known is None:
+            self._known = Identities.of_events(self._provider, self.twin.read())
+            for draft in fresh:
+                self._known.add(self._known.key(draft))
+            self._known.begin()
+        return self._known
+
+    def _step_pending(self) -> None:
+        assert self._pending is not None
+        self._next = next(self._pending, None)

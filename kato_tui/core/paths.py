@@ -1,0 +1,101 @@
+"""Every path kato-tui uses under its home. Nothing else joins paths (spec §2)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+_WINDOWS: Final = os.name == "nt"
+_UNSAFE = re.compile(rb"[^A-Za-z0-9_.+@=" + (b"" if _WINDOWS else b":") + rb"-]")
+#: File systems take 255 bytes a name; the provider, the suffix and a temporary ending need their share.
+_MAX_NAME: Final = 180
+_KEPT_OF_LONG: Final = 120
+
+META_SUFFIX: Final = ".meta.json"
+TWIN_SUFFIX: Final = ".twin.jsonl"
+
+
+def safe_name(text: str) -> str:
+    """`text` as one file name: reversible percent-encoding, with a hash instead of the end when it is too long.
+
+    A log chooses its session id, so the result may never be a path, a dot name or a name with control characters.
+    """
+    data = text.encode("utf-8", "surrogateescape")
+    name = _UNSAFE.sub(lambda m: b"%%%02X" % m[0][0], data).decode("ascii")
+    if not name.strip("."):
+        name = "".join(f"%{ord(char):02X}" for char in name) or "%"
+    if len(name) > _MAX_NAME:
+        # "~" never comes out of the encoding, so a cut name cannot meet a whole one.
+        name = f"{name[:_KEPT_OF_LONG]}~{hashlib.sha256(data).hexdigest()[:32]}"
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The one folder that holds kato-tui's state: `~/.kato`, or `KATO_HOME`."""
+
+    root: Path
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str], user_home: Path) -> Home:
+        chosen = environ.get("KATO_HOME")
+        return cls(Path(chosen).expanduser().absolute() if chosen else user_home / ".kato")
+
+    @property
+    def config(self) -> Path:
+        return self.root / "config.toml"
+
+    @property
+    def index(self) -> Path:
+        return self.root / "daemon-control.json"
+
+    @property
+    def sessions(self) -> Path:
+        return self.root / "sessions"
+
+    @property
+    def recordings(self) -> Path:
+        return self.root / "recordings"
+
+    @property
+    def run(self) -> Path:
+        return self.root / "run"
+
+    @property
+    def lock(self) -> Path:
+        return self.run / "engine.lock"
+
+    def folders(self) -> list[Path]:
+        return [self.root, self.sessions, self.recordings, self.run]
+
+    def meta(self, session_key: str) -> Path:
+        return self.sessions / (_key_name(session_key) + META_SUFFIX)
+
+    def twin(self, session_key: str) -> Path:
+        return self.sessions / (_key_name(session_key) + TWIN_SUFFIX)
+
+    def stored_metas(self) -> list[Path]:
+        """Every metadata file there is: what the index is rebuilt from."""
+        try:
+            names = [entry.name for entry in os.scandir(self.sessions)]
+        except FileNotFoundError:
+            return []
+        return [self.sessions / name for name in sorted(names) if name.endswith(META_SUFFIX)]
+
+
+def _key_name(session_key: str) -> str:
+    provider, _, provider_session_id = session_key.partition(":")
+    return f"{safe_name(provider)}{'%3A' if _WINDOWS else ':'}{safe_name(provider_session_id)}"
+
+
+def set_aside(path: Path, why: str) -> Path:
+    """A free name beside `path` for state that is moved out of the way, never overwritten."""
+    number = 1
+    while (free := path.with_name(f"{path.name}.{why}-{number}")).exists():
+        number += 1
+    return free

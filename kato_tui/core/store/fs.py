@@ -1,0 +1,59 @@
+"""The few file operations that change kato-tui's own state, in one place that tests can replace.
+
+A crash harness stands in for `Fs` to stop the world before, in the middle of and after each of these calls.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+FILE_MODE: Final = 0o600
+FOLDER_MODE: Final = 0o700
+
+
+class Fs:
+    """The real file system."""
+
+    def open_append(self, path: Path) -> int:
+        return os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | _NOFOLLOW, FILE_MODE)
+
+    def open_new(self, path: Path) -> int:
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | _NOFOLLOW, FILE_MODE)
+
+    def write(self, descriptor: int, data: bytes) -> None:
+        """Write all of `data`: the system may take it in several goes."""
+        view = memoryview(data)
+        while view:
+            view = view[os.write(descriptor, view) :]
+
+    def sync(self, descriptor: int) -> None:
+        os.fsync(descriptor)
+
+    def truncate(self, descriptor: int, length: int) -> None:
+        os.ftruncate(descriptor, length)
+
+    def close(self, descriptor: int) -> None:
+        os.close(descriptor)
+
+    def replace(self, source: Path, target: Path) -> None:
+        source.replace(target)
+
+    def unlink(self, path: Path) -> None:
+        path.unlink(missing_ok=True)
+
+    def sync_folder(self, folder: Path) -> None:
+        """Make a rename or a new name durable; without it a power cut may undo them."""
+        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def make_folder(self, folder: Path) -> None:
+        """`folder` with its parents, private to the user."""
+        folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+
+
+_NOFOLLOW: Final = getattr(os, "O_NOFOLLOW", 0)

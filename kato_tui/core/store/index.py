@@ -1,0 +1,92 @@
+"""The index file: a throttled cache of all metadata, which may be deleted or damaged at any time (spec §2)."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
+
+from kato_tui.core.clock import Clock
+from kato_tui.core.errors import NeedsRebuild
+from kato_tui.core.model.index import Index, IndexEntry
+from kato_tui.core.model.session import SessionMetadata
+from kato_tui.core.paths import Home
+from kato_tui.core.store.atomic import write_atomic
+from kato_tui.core.store.fs import Fs
+from kato_tui.core.store.sessions import read_metadata
+
+_INDEX: Final = TypeAdapter(Index)
+#: Written at most this often: the index only saves work, it never holds the truth.
+_EVERY: Final = timedelta(seconds=1)
+
+
+class IndexStore:
+    """The entries of all known sessions in memory, and their cached copy on disk."""
+
+    def __init__(self, home: Home, clock: Clock, fs: Fs | None = None) -> None:
+        self._home = home
+        self._clock = clock
+        self._fs = fs or Fs()
+        self._dirty = False
+        self._written: datetime | None = None
+        self.entries: dict[str, IndexEntry] = {}
+        #: Sessions whose metadata could not be used, with what to do about it.
+        self.refused: dict[str, str] = {}
+
+    def load(self) -> bool:
+        """Read the index; if it is missing, damaged or of another version, rebuild it. True when it was usable."""
+        try:
+            self.entries = dict(_INDEX.validate_json(self._home.index.read_bytes()).sessions)
+        except (OSError, ValidationError):
+            self.rebuild()
+            return False
+        return True
+
+    def rebuild(self) -> None:
+        """From the metadata files alone; one that cannot be used takes only itself out."""
+        self.entries = {}
+        self.refused = {}
+        for path in self._home.stored_metas():
+            try:
+                self.put(read_metadata(path))
+            except (NeedsRebuild, OSError) as error:
+                self.refused[path.name] = str(error)
+        self._dirty = True
+
+    def put(self, metadata: SessionMetadata) -> None:
+        entry = entry_of(self._home, metadata)
+        if self.entries.get(metadata.session_key) != entry:
+            self.entries[metadata.session_key] = entry
+            self._dirty = True
+
+    def remove(self, key: str) -> None:
+        if self.entries.pop(key, None) is not None:
+            self._dirty = True
+
+    def save(self, *, force: bool = False) -> None:
+        """Write the index if something changed and the last write is long enough ago (or `force`)."""
+        now = self._clock.now()
+        if not self._dirty or (not force and self._written is not None and now - self._written < _EVERY):
+            return
+        value = _INDEX.dump_python(Index(sessions=self.entries), by_alias=True, exclude_none=True, mode="json")
+        write_atomic(self._fs, self._home.index, orjson.dumps(value), durable=False)
+        self._dirty, self._written = False, now
+
+
+def entry_of(home: Home, metadata: SessionMetadata) -> IndexEntry:
+    cursor, source = metadata.ingest_cursor, metadata.source
+    read = cursor.byte_offset if cursor is not None else 0
+    return IndexEntry(
+        session_id=metadata.session_id,
+        provider=metadata.provider,
+        provider_session_id=metadata.provider_session_id,
+        metadata=home.meta(metadata.session_key).name,
+        source_kind=metadata.source_kind,
+        source=source,
+        facts=metadata.facts,
+        twin_lags=metadata.twin_cursor is not None,
+        behind_bytes=max(0, source.size - read) if source is not None else 0,
+        active_recordings=sum(recording.desired_state == "on" for recording in metadata.recordings),
+    )

@@ -1,0 +1,142 @@
+"""The one owner of session metadata: every write of a `.meta.json` happens here (spec §10).
+
+An update is a function from the freshest stored value to the next one, serialised per session, so two callers can
+never write over each other's facts.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
+
+from kato_tui.core import identity
+from kato_tui.core.clock import Clock, stamp
+from kato_tui.core.errors import NeedsRebuild
+from kato_tui.core.model.session import METADATA_SCHEMA_VERSION, SessionMetadata
+from kato_tui.core.paths import Home
+from kato_tui.core.store.atomic import write_atomic
+from kato_tui.core.store.fs import Fs
+
+Change = Callable[[SessionMetadata], SessionMetadata]
+
+_METADATA: Final = TypeAdapter(SessionMetadata)
+_OPAQUE: Final = {"parser_state", "twin_parser_state"}
+#: Metadata of sessions in use is kept, so that a batch costs one write and no read. A few KB each.
+_CACHED: Final = 256
+#: Locks are shared by sessions (by hash): serialised per session, bounded in number.
+_LOCKS: Final = 64
+
+
+class SessionStore:
+    """Reads and writes the metadata of all sessions of one home."""
+
+    def __init__(self, home: Home, clock: Clock, fs: Fs | None = None) -> None:
+        self._home = home
+        self._clock = clock
+        self._fs = fs or Fs()
+        self._cache: OrderedDict[str, tuple[tuple[int, int, int], SessionMetadata]] = OrderedDict()
+        self._cache_guard = threading.Lock()
+        self._locks = [threading.RLock() for _ in range(_LOCKS)]
+
+    def load(self, key: str) -> SessionMetadata | None:
+        """The stored metadata, None when there is none; `NeedsRebuild` when it cannot be used."""
+        path = self._home.meta(key)
+        found = _signature(path)
+        if found is None:
+            return None
+        with self._cache_guard:
+            cached = self._cache.get(key)
+        if cached is not None and cached[0] == found:
+            return cached[1]
+        metadata = read_metadata(path)
+        if metadata.session_key != key:
+            raise NeedsRebuild(
+                f"{path} belongs to {metadata.session_key!r}, not to {key!r}. Move it away, then run "
+                f"`kato-tui rebuild {key}`."
+            )
+        self._remember(key, found, metadata)
+        return metadata
+
+    def new(self, provider: str, provider_session_id: str) -> SessionMetadata:
+        """Metadata of a session seen for the first time; stored by its first update."""
+        key = identity.session_key(provider, provider_session_id)
+        return SessionMetadata(
+            session_key=key,
+            session_id=identity.session_id(key),
+            provider=provider,
+            provider_session_id=provider_session_id,
+            created_at=stamp(self._clock.now()),
+        )
+
+    def update(self, key: str, change: Change) -> SessionMetadata:
+        """Apply `change` to the freshest stored entry (or a new one) and wait until the result is on disk."""
+        with self._locks[hash(key) % _LOCKS]:
+            provider, _, provider_session_id = key.partition(":")
+            current = self.load(key) or self.new(provider, provider_session_id)
+            changed = change(current)
+            if changed == current and _signature(self._home.meta(key)) is not None:
+                return current
+            changed = changed.model_copy(update={"updated_at": stamp(self._clock.now())})
+            path = self._home.meta(key)
+            write_atomic(self._fs, path, encode_metadata(changed))
+            written = _signature(path)
+            if written is not None:
+                self._remember(key, written, changed)
+            return changed
+
+    def forget(self, key: str) -> None:
+        with self._cache_guard:
+            self._cache.pop(key, None)
+
+    def _remember(self, key: str, signature: tuple[int, int, int], metadata: SessionMetadata) -> None:
+        with self._cache_guard:
+            self._cache[key] = (signature, metadata)
+            self._cache.move_to_end(key)
+            while len(self._cache) > _CACHED:
+                self._cache.popitem(last=False)
+
+
+def _signature(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def encode_metadata(metadata: SessionMetadata) -> bytes:
+    value = _METADATA.dump_python(metadata, by_alias=True, exclude_none=True, exclude=_OPAQUE, mode="json")
+    # Parser state belongs to the provider: leaving out its nulls would change what a restart takes over.
+    value["parserState"] = metadata.parser_state
+    if metadata.twin_parser_state is not None:
+        value["twinParserState"] = metadata.twin_parser_state
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def read_metadata(path: Path) -> SessionMetadata:
+    """Strictly: a file that is not exactly understood is refused and left alone."""
+    try:
+        value: Any = orjson.loads(path.read_bytes())
+    except orjson.JSONDecodeError as error:
+        raise _unusable(path, f"is not valid JSON ({error})") from error
+    version = value.get("schemaVersion") if isinstance(value, dict) else None
+    if version != METADATA_SCHEMA_VERSION:
+        raise _unusable(path, f"has schema version {version!r}, this kato-tui reads {METADATA_SCHEMA_VERSION}")
+    try:
+        return _METADATA.validate_python(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise _unusable(path, f"has an invalid {where}: {first['msg']}") from error
+
+
+def _unusable(path: Path, problem: str) -> NeedsRebuild:
+    return NeedsRebuild(
+        f"{path} {problem}. Nothing was changed. Update kato-tui, or run `kato-tui rebuild` for this session."
+    )

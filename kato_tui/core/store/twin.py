@@ -1,0 +1,222 @@
+"""The SessionTwin file: append-only JSON lines that tell a torn tail from a whole one (spec §4, reliability §3).
+
+The newline commits a line, the dense `seq` orders it, and the CRC proves it: after a power cut a later page may be
+on disk before an earlier one, so a terminated line can still hold a hole. Opening costs only what was appended after
+the length that the metadata vouches for.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from kato_tui.core import paths
+from kato_tui.core.errors import NeedsRebuild
+from kato_tui.core.model.events import TWIN_SCHEMA_VERSION
+from kato_tui.core.providers.base import Draft
+from kato_tui.core.store.fs import Fs
+
+_CHUNK: Final = 1 << 20
+_CRC_KEY: Final = b',"crc":'
+_SEQ = re.compile(rb'"sessionId":"[0-9a-f-]{36}"\},"seq":(\d+),')
+#: Left as they are by orjson, but a terminal acts on them: DEL, C1 controls, line separators, bidirectional controls.
+_ACTIVE = re.compile(rb"\x7f|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]")
+
+
+def _escape(match: re.Match[bytes]) -> bytes:
+    return b"\\u%04x" % ord(match[0].decode("utf-8"))
+
+
+class LineEncoder:
+    """Turns drafts of one session into twin lines. `cat` on the result cannot move a cursor or clear a screen."""
+
+    def __init__(self, session: dict[str, str], cursor_kind: str) -> None:
+        self._prefix = b'{"schemaVersion":%d,"session":%s,"seq":' % (TWIN_SCHEMA_VERSION, orjson.dumps(session))
+        self._cursor_kind = cursor_kind
+
+    def encode(self, draft: Draft, seq: int, captured_at: str | None) -> bytes:
+        source: dict[str, Any] = {"providerEventType": draft.event_type}
+        if draft.event_id is not None:
+            source["providerEventId"] = draft.event_id
+        source["cursor"] = {"kind": self._cursor_kind, "value": draft.cursor}
+        source["emitIndex"] = draft.emit_index
+        rest: dict[str, Any] = {"kind": draft.kind, "source": source}
+        time: dict[str, str] = {}
+        if draft.timestamp is not None:
+            time["providerTimestamp"] = draft.timestamp
+        if captured_at is not None and not draft.copied:
+            time["capturedAt"] = captured_at
+        if time:
+            rest["time"] = time
+        if draft.turn_id is not None:
+            rest["turnId"] = draft.turn_id
+        if draft.model is not None:
+            rest["model"] = draft.model
+        rest["payload"] = draft.payload
+        body = b"%b%d,%b" % (self._prefix, seq, orjson.dumps(rest)[1:])
+        if not body.isascii() or b"\x7f" in body:
+            body = _ACTIVE.sub(_escape, body)
+        return b"%b%b%d}\n" % (body[:-1], _CRC_KEY, zlib.crc32(body))
+
+
+def decode_line(line: bytes) -> dict[str, Any] | None:
+    """The event of a line (with or without its newline) if it is whole, else None."""
+    line = line.rstrip(b"\n")
+    cut = line.rfind(_CRC_KEY)
+    if cut < 0:
+        return None
+    try:
+        event = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(event, dict) or event.get("crc") != zlib.crc32(line[:cut] + b"}"):
+        return None
+    return event
+
+
+class Twin:
+    """One session's twin. `next_seq` and `length` describe what is known to be whole and on disk."""
+
+    def __init__(self, fs: Fs, path: Path, encoder: LineEncoder, next_seq: int = 1, length: int = 0) -> None:
+        self._fs = fs
+        self._encoder = encoder
+        self.path = path
+        self.next_seq = next_seq
+        self.length = length
+
+    def recover(self) -> int:
+        """Take in whole lines that a crash kept from the metadata, cut off a torn tail; the number of such lines."""
+        try:
+            size = self.path.stat().st_size
+        except FileNotFoundError:
+            size = 0
+        if size < self.length:
+            raise NeedsRebuild(
+                f"{self.path} is shorter ({size} bytes) than what was saved in it ({self.length} bytes). "
+                "Run `kato-tui rebuild` for this session to make it anew from its source."
+            )
+        if size == self.length:
+            return 0
+        self._make_durable()
+        known = self.next_seq
+        for line in self._raw_lines(self.length):
+            event = decode_line(line) if line.endswith(b"\n") else None
+            if event is None or event.get("seq") != self.next_seq:
+                break
+            if event.get("schemaVersion") != TWIN_SCHEMA_VERSION:
+                raise self._unsupported(event.get("schemaVersion"))
+            self.next_seq += 1
+            self.length += len(line)
+        if self.length < size:
+            self._cut_tail()
+        return self.next_seq - known
+
+    def append(self, drafts: list[Draft], captured_at: str | None = None) -> None:
+        """Write `drafts` as the next events and wait until they are on disk. All of them, or none."""
+        if not drafts:
+            return
+        encode = self._encoder.encode
+        block = b"".join(encode(draft, seq, captured_at) for seq, draft in enumerate(drafts, start=self.next_seq))
+        descriptor = self._fs.open_append(self.path)
+        try:
+            try:
+                self._fs.write(descriptor, block)
+                self._fs.sync(descriptor)
+            except OSError:
+                # Everything behind `length` is ours and unconfirmed: a full disk must not leave half a batch.
+                self._fs.truncate(descriptor, self.length)
+                raise
+        finally:
+            self._fs.close(descriptor)
+        if self.length == 0:
+            self._fs.sync_folder(self.path.parent)
+        self.length += len(block)
+        self.next_seq += len(drafts)
+
+    def read(self, from_seq: int = 1) -> Iterator[dict[str, Any]]:
+        """The events from `from_seq` on. A damaged line ends the session's trust, never passes silently."""
+        expected = max(from_seq, 1)
+        if expected >= self.next_seq:
+            return
+        for line in self._raw_lines(self._offset_of(expected), self.length):
+            event = decode_line(line)
+            if event is None or event.get("seq") != expected:
+                raise NeedsRebuild(
+                    f"{self.path} is damaged at event {expected}. "
+                    "Run `kato-tui rebuild` for this session to make it anew from its source."
+                )
+            if event.get("schemaVersion") != TWIN_SCHEMA_VERSION:
+                raise self._unsupported(event.get("schemaVersion"))
+            yield event
+            expected += 1
+
+    def _unsupported(self, version: object) -> NeedsRebuild:
+        return NeedsRebuild(
+            f"{self.path} has schema version {version!r}, this kato-tui reads {TWIN_SCHEMA_VERSION}. "
+            "Update kato-tui, or run `kato-tui rebuild` for this session."
+        )
+
+    def _make_durable(self) -> None:
+        """Sync before trusting: what the last process wrote may be visible and still not on disk."""
+        descriptor = self._fs.open_append(self.path)
+        try:
+            self._fs.sync(descriptor)
+        finally:
+            self._fs.close(descriptor)
+        self._fs.sync_folder(self.path.parent)
+
+    def _cut_tail(self) -> None:
+        """Keep the torn bytes in a file of their own, then cut them off."""
+        aside = self._fs.open_new(paths.set_aside(self.path, "torn"))
+        descriptor = self._fs.open_append(self.path)
+        try:
+            position = self.length
+            while chunk := os.pread(descriptor, _CHUNK, position):
+                self._fs.write(aside, chunk)
+                position += len(chunk)
+            self._fs.sync(aside)
+            self._fs.truncate(descriptor, self.length)
+            self._fs.sync(descriptor)
+        finally:
+            self._fs.close(aside)
+            self._fs.close(descriptor)
+
+    def _raw_lines(self, offset: int, end: int | None = None) -> Iterator[bytes]:
+        """Lines with their newlines from `offset` to `end`; a last line without one comes as it is."""
+        with self.path.open("rb") as file:
+            file.seek(offset)
+            while end is None or offset < end:
+                line = file.readline()
+                if not line:
+                    return
+                offset += len(line)
+                yield line
+
+    def _offset_of(self, seq: int) -> int:
+        """Where the line of `seq` starts: a binary search over bytes, so no index file and no full read."""
+        if seq <= 1:
+            return 0
+        low, high = 0, self.length
+        with self.path.open("rb") as file:
+            while low < high:
+                middle = (low + high) // 2
+                file.seek(middle)
+                if middle:
+                    file.seek(middle - 1)
+                    file.readline()
+                start = file.tell()
+                found = _SEQ.search(file.read(1024)) if start < high else None
+                if found is None or int(found[1]) >= seq:
+                    high = middle
+                else:
+                    low = middle + 1
+            file.seek(max(low - 1, 0))
+            if low:
+                file.readline()
+            return file.tell()
