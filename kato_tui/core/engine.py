@@ -124,7 +124,7 @@ class Engine:
     def bring_up_to_date(self, progress: Progress | None = None) -> Summary:
         """Ingest everything that changed, session by session; one that fails does not hold up the others."""
         waiting = self.pending()
-        summary = Summary(sessions=len(self.sessions), problems=dict(self.index.refused))
+        summary = Summary(sessions=len(self.sessions), problems=self._refused())
         for done, session in enumerate(waiting):
             report = self._ingest(session, summary.problems)
             if report is not None:
@@ -134,6 +134,11 @@ class Engine:
                 progress(Step(done + 1, len(waiting), session.key, summary.bytes_read))
         self._watched.update(self.sessions)
         return summary
+
+    def _refused(self) -> dict[str, str]:
+        """Stored sessions that cannot be used and have no log to be met through: named, or nobody would know."""
+        met = {self.home.meta(key).name for key in self.sessions}
+        return {name: problem for name, problem in self.index.refused.items() if name not in met}
 
     def rebuild(self, name: str) -> Report:
         """Make a session's state anew from its source. What was there is moved aside, never destroyed."""

@@ -17,7 +17,7 @@ def session_key(provider: str, provider_session_id: str) -> str:
 
 def session_id(key: str) -> str:
     """The session's own UUID, the same on every machine and after every loss of state."""
-    return str(uuid.uuid5(_SESSION_NAMESPACE, key.encode("utf-8", "surrogateescape").hex()))
+    return str(uuid.uuid5(_SESSION_NAMESPACE, key.encode("utf-8", "surrogatepass").hex()))
 
 
 def short_id(full_id: str) -> str:

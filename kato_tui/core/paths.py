@@ -25,7 +25,7 @@ def safe_name(text: str) -> str:
 
     A log chooses its session id, so the result may never be a path, a dot name or a name with control characters.
     """
-    data = text.encode("utf-8", "surrogateescape")
+    data = text.encode("utf-8", "surrogatepass")
     name = _UNSAFE.sub(lambda m: b"%%%02X" % m[0][0], data).decode("ascii")
     if not name.strip("."):
         name = "".join(f"%{ord(char):02X}" for char in name) or "%"

@@ -56,8 +56,9 @@ class PlainStream:
 class ZstdStream:
     """The decompressed content; its size is only known at its end."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, path: Path) -> None:
         self.size: int | None = None
+        self._path = path
         self._file = os.fdopen(descriptor, "rb")
         self._reader = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW).stream_reader(
             self._file, read_across_frames=True
@@ -77,7 +78,7 @@ class ZstdStream:
         try:
             data = self._reader.read(length)
         except zstandard.ZstdError as error:
-            raise SourceUnreadable(f"{self._file.name}: not readable as zstd ({error})") from error
+            raise SourceUnreadable(f"{self._path}: not readable as zstd ({error})") from error
         self._position += len(data)
         return data
 
@@ -109,7 +110,7 @@ def open_stream(path: Path, *, compressed: bool = False) -> Stream:
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise SourceUnreadable(f"{path}: not a regular file")
-    return ZstdStream(descriptor) if compressed else PlainStream(descriptor)
+    return ZstdStream(descriptor, path) if compressed else PlainStream(descriptor)
 
 
 def read_head(path: Path) -> bytes:

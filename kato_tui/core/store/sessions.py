@@ -121,15 +121,16 @@ def encode_metadata(metadata: SessionMetadata) -> bytes:
 
 def read_metadata(path: Path) -> SessionMetadata:
     """Strictly: a file that is not exactly understood is refused and left alone."""
+    data = path.read_bytes()
     try:
-        value: Any = orjson.loads(path.read_bytes())
+        value: Any = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         raise _unusable(path, f"is not valid JSON ({error})") from error
     version = value.get("schemaVersion") if isinstance(value, dict) else None
     if version != METADATA_SCHEMA_VERSION:
         raise _unusable(path, f"has schema version {version!r}, this kato-tui reads {METADATA_SCHEMA_VERSION}")
     try:
-        return _METADATA.validate_python(value)
+        return _METADATA.validate_json(data)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])

@@ -1,0 +1,172 @@
+"""The real program in a process of its own, with a home and logs of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import orjson
+import pytest
+import zstandard
+
+from kato_tui import __version__
+from kato_tui.core.model.events import TwinEvent
+from tests.unit import claude_log, codex_log, gemini_log
+
+CLAUDE_ID = "0f0f0f0f-0000-4000-8000-000000000001"
+CODEX_ID = "01a20000-0000-7000-8000-000000000001"
+GEMINI_ID = "5b0c1d2e-1111-4a2b-8c3d-000000000001"
+
+
+class Machine:
+    """A user's machine: home folder, environment, and the program on it."""
+
+    def __init__(self, base: Path) -> None:
+        self.home = base
+        self.kato = base / ".kato"
+        self.environ = {"HOME": str(base), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+
+    def run(self, *arguments: str | Path) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            [sys.executable, "-m", "kato_tui", *map(str, arguments)],
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+
+    def claude(self, data: bytes) -> Path:
+        return self._log(f".claude/projects/-w/{CLAUDE_ID}.jsonl", data)
+
+    def codex(self, data: bytes) -> Path:
+        return self._log(f".codex/sessions/2026/09/20/rollout-2026-09-20T12-00-00-{CODEX_ID}.jsonl", data)
+
+    def gemini(self, data: bytes) -> Path:
+        return self._log(".gemini/tmp/app/chats/session-2026-07-02T09-00-5b0c1d2e.jsonl", data)
+
+    def keep_twins(self) -> None:
+        self._log(".kato/config.toml", b"globalAutoGenerateSnapshots = true\n")
+
+    def _log(self, name: str, data: bytes) -> Path:
+        path = self.home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        return path
+
+    def texts(self, key: str) -> list[str]:
+        lines = (self.kato / "sessions" / f"{key}.twin.jsonl").read_bytes().splitlines()
+        return [text for line in lines if (text := orjson.loads(line)["payload"].get("text"))]
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def _full(machine: Machine) -> None:
+    machine.claude(claude_log.lines(claude_log.user("hello claude"), claude_log.assistant("hello human")))
+    machine.codex(codex_log.lines(*codex_log.conversation("hello codex", "hello again", thread_id=CODEX_ID)))
+    machine.gemini(gemini_log.lines(*gemini_log.conversation("hello gemini", "hello there", session_id=GEMINI_ID)))
+
+
+def test_an_empty_machine_gets_a_friendly_answer(machine: Machine) -> None:
+    done = machine.run("--no-ui", "--once")
+    assert done.returncode == 0
+    assert done.stdout.decode().startswith("nothing found, looked in ")
+    assert ".claude/projects" in done.stdout.decode()
+
+
+def test_once_brings_sessions_of_all_providers_up_to_date(machine: Machine) -> None:
+    _full(machine)
+    machine.keep_twins()
+    done = machine.run("--no-ui", "--once")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(b"3 sessions, 3 brought up to date")
+    assert machine.texts(f"claude:{CLAUDE_ID}") == ["hello claude", "hello human"]
+    assert machine.texts(f"codex:{CODEX_ID}") == ["hello codex", "hello again"]
+    assert machine.texts(f"gemini:{GEMINI_ID}") == ["hello gemini", "hello there"]
+    again = machine.run("--no-ui", "--once")
+    assert again.stdout == b"3 sessions, 0 brought up to date, 0 events added, 0 B read\n"
+
+
+def test_without_the_setting_no_twin_is_written(machine: Machine) -> None:
+    _full(machine)
+    assert machine.run("--no-ui", "--once").returncode == 0
+    names = {path.name for path in (machine.kato / "sessions").iterdir()}
+    assert names == {
+        f"claude:{CLAUDE_ID}.meta.json", f"codex:{CODEX_ID}.meta.json", f"gemini:{GEMINI_ID}.meta.json",
+    }  # fmt: skip
+
+
+def test_translate_prints_valid_events_and_touches_nothing(machine: Machine) -> None:
+    path = machine.claude(claude_log.lines(claude_log.user("hi"), claude_log.assistant("ho")))
+    done = machine.run("translate", path)
+    assert done.returncode == 0, done.stderr
+    events = [TwinEvent.model_validate_json(line) for line in done.stdout.splitlines()]
+    assert [event.kind for event in events] == ["user.message", "assistant.message"]
+    assert not machine.kato.exists()
+
+
+def test_translate_reads_compressed_rollouts(machine: Machine, tmp_path: Path) -> None:
+    path = tmp_path / f"rollout-2026-09-20T12-00-00-{CODEX_ID}.jsonl.zst"
+    path.write_bytes(zstandard.compress(codex_log.lines(*codex_log.conversation("packed", "yes", thread_id=CODEX_ID))))
+    done = machine.run("translate", path)
+    assert b'"text":"packed"' in done.stdout
+
+
+def test_stats_account_for_every_record(machine: Machine) -> None:
+    data = claude_log.lines(claude_log.user("hi"), {"type": "brand-new", "x": 1}) + b"garbage\n"
+    path = machine.claude(data)
+    done = machine.run("translate", path, "--stats", "--json")
+    rows = orjson.loads(done.stdout)["claude"]
+    assert sum(row["read"] for row in rows.values()) == 3
+    for row in rows.values():
+        assert row["read"] == sum(row[name] for name in ("translated", "dropped", "repeated", "raw", "invalid"))
+    assert rows["brand-new"]["raw"] == 1
+    table = machine.run("translate", path, "--stats").stdout.decode()
+    assert "claude record type" in table and "brand-new" in table
+
+
+def test_problems_have_their_exit_codes(machine: Machine, tmp_path: Path) -> None:
+    unknown = tmp_path / "notes.txt"
+    unknown.write_text("just text\n")
+    assert machine.run("translate", tmp_path / "none.jsonl").returncode == 3
+    assert machine.run("translate", unknown).returncode == 1
+    assert machine.run("translate").returncode == 2
+    assert machine.run("--once").returncode == 2
+    assert machine.run().returncode == 2
+    assert machine.run("rebuild", "12345678").returncode == 3
+
+
+def test_a_session_that_needs_a_rebuild_is_named_and_rebuilt(machine: Machine) -> None:
+    _full(machine)
+    machine.keep_twins()
+    meta = machine._log(f".kato/sessions/claude:{CLAUDE_ID}.meta.json", b'{"schemaVersion": 9}')
+    failed = machine.run("--no-ui", "--once")
+    assert failed.returncode == 1
+    assert b"schema version 9" in failed.stderr and b"kato-tui rebuild" in failed.stderr
+    assert meta.read_bytes() == b'{"schemaVersion": 9}'
+    assert machine.texts(f"codex:{CODEX_ID}") == ["hello codex", "hello again"]
+    assert machine.run("rebuild", CLAUDE_ID).returncode == 0
+    assert machine.run("--no-ui", "--once").returncode == 0
+    assert machine.texts(f"claude:{CLAUDE_ID}") == ["hello claude", "hello human"]
+
+
+def test_a_wrong_setting_stops_with_its_place(machine: Machine) -> None:
+    machine._log(".kato/config.toml", b"globalAutoGenerateSnapshot = true\n")
+    done = machine.run("--no-ui", "--once")
+    assert done.returncode == 1
+    assert b"did you mean `globalAutoGenerateSnapshots`?" in done.stderr
+
+
+def test_hostile_names_reach_the_terminal_only_cleaned(machine: Machine) -> None:
+    done = machine.run("translate", machine.home / "x\x1b[31m\u202e.jsonl")
+    assert done.returncode == 3
+    assert b"\x1b" not in done.stderr and "\u202e".encode() not in done.stderr
+
+
+def test_the_version_is_printed(machine: Machine) -> None:
+    assert machine.run("--version").stdout.decode() == f"kato-tui {__version__}\n"

@@ -1,0 +1,189 @@
+"""The engine over a folder of toy sessions: what is read, what is left alone, what fails alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from kato_tui.core.config import Config
+from kato_tui.core.engine import Engine
+from kato_tui.core.errors import HomeBusy, SessionNotFound
+from kato_tui.core.ingest import reader
+from kato_tui.core.ingest.glimpse import glimpse
+from kato_tui.core.paths import Home
+from tests.conftest import ManualClock
+from tests.toy import Toy, say, toy_source
+
+
+class World:
+    """A user's machine with toy logs, on which engines come and go."""
+
+    def __init__(self, base: Path, clock: ManualClock) -> None:
+        self.base = base
+        self.clock = clock
+        self.logs = base / "toys"
+        self.logs.mkdir()
+        self.home = Home(base / "kato")
+
+    def engine(self, *, twins: bool = True) -> Engine:
+        engine = Engine(
+            self.home, Config(global_auto_generate_snapshots=twins), {"toy": Toy()}, {}, self.base, self.clock
+        )
+        engine.start()
+        return engine
+
+    def log(self, name: str, *lines: bytes) -> Path:
+        path = self.logs / name
+        path.write_bytes(b"".join(lines))
+        return path
+
+
+@pytest.fixture
+def world(tmp_path: Path, clock: ManualClock) -> World:
+    return World(tmp_path, clock)
+
+
+def test_everything_found_is_brought_up_to_date(world: World) -> None:
+    world.log("a.jsonl", say("one"), say("two"))
+    world.log("b.jsonl", say("three"))
+    engine = world.engine()
+    summary = engine.bring_up_to_date()
+    engine.close()
+    assert (summary.sessions, summary.changed, summary.events, summary.problems) == (2, 2, 3, {})
+    assert engine.index.entries["toy:a"].facts.user_messages == 2
+
+
+def test_a_restart_reads_nothing_that_did_not_change(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.log("a.jsonl", say("one"))
+    world.log("b.jsonl", b'{"unknown": 1}\n')
+    world.log("empty.jsonl")
+    engine = world.engine()
+    engine.bring_up_to_date()
+    engine.close()
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a log was opened")
+
+    monkeypatch.setattr(reader, "open_stream", refuse)
+    engine = world.engine()
+    assert engine.pending() == []
+    assert engine.bring_up_to_date().changed == 0
+    engine.close()
+
+
+def test_without_twins_only_facts_are_kept(world: World) -> None:
+    world.log("a.jsonl", say("one"))
+    engine = world.engine(twins=False)
+    assert engine.bring_up_to_date().events == 0
+    engine.close()
+    assert not world.home.twin("toy:a").exists()
+    assert engine.index.entries["toy:a"].facts.title == "one"
+    later = world.engine(twins=True)
+    assert later.bring_up_to_date().events == 1
+    later.close()
+
+
+def test_one_broken_session_does_not_hold_up_the_others(world: World) -> None:
+    world.log("a.jsonl", say("one"))
+    world.log("b.jsonl", say("two"))
+    engine = world.engine()
+    world.home.meta("toy:a").write_bytes(b'{"schemaVersion": 99}')
+    summary = engine.bring_up_to_date()
+    engine.close()
+    assert "schema version 99" in summary.problems["toy:a"]
+    assert summary.events == 1
+    assert world.home.meta("toy:a").read_bytes() == b'{"schemaVersion": 99}'
+
+
+def test_a_rebuild_makes_a_refused_session_anew_and_keeps_what_was_there(world: World) -> None:
+    world.log("a.jsonl", say("one"))
+    world.home.sessions.mkdir(parents=True)
+    world.home.meta("toy:a").write_bytes(b'{"schemaVersion": 99}')
+    engine = world.engine()
+    assert engine.rebuild("a").events == 1
+    assert engine.bring_up_to_date().problems == {}
+    engine.close()
+    aside = list(world.home.sessions.glob("*.before-rebuild-1"))
+    assert [path.read_bytes() for path in aside] == [b'{"schemaVersion": 99}']
+
+
+def test_a_deleted_log_takes_nothing_with_it(world: World) -> None:
+    path = world.log("a.jsonl", say("one"))
+    engine = world.engine()
+    engine.bring_up_to_date()
+    path.unlink()
+    engine.discover()
+    stored = engine.store.load("toy:a")
+    assert stored is not None and stored.source is not None and stored.source.gone
+    assert b"one" in world.home.twin("toy:a").read_bytes()
+    world.log("a.jsonl", say("one"), say("back"))
+    engine.discover()
+    assert engine.bring_up_to_date().events == 1
+    engine.close()
+
+
+def test_what_arrives_while_watching_carries_its_time_of_capture(world: World) -> None:
+    world.log("a.jsonl", say("old"))
+    engine = world.engine()
+    engine.bring_up_to_date()
+    world.log("a.jsonl", say("old"), say("new"))
+    engine.discover()
+    engine.bring_up_to_date()
+    engine.close()
+    lines = [orjson.loads(line) for line in world.home.twin("toy:a").read_bytes().splitlines()]
+    assert ["time" in line for line in lines] == [False, True]
+
+
+def test_two_engines_cannot_share_a_home(world: World) -> None:
+    first = world.engine()
+    with pytest.raises(HomeBusy, match="in use by process"):
+        world.engine()
+    first.close()
+    world.engine().close()
+
+
+@pytest.mark.parametrize("name", ["nothing", "1234567"])
+def test_an_unknown_session_is_not_found(world: World, name: str) -> None:
+    engine = world.engine()
+    with pytest.raises(SessionNotFound):
+        engine.resolve(name)
+    engine.close()
+
+
+def test_a_session_is_found_by_key_provider_id_id_or_prefix(world: World) -> None:
+    world.log("talk.jsonl", say("x"))
+    engine = world.engine()
+    engine.bring_up_to_date()
+    full = engine.index.entries["toy:talk"].session_id
+    for name in ("toy:talk", "talk", full, full[:8].upper()):
+        assert engine.resolve(name) == "toy:talk"
+    engine.close()
+
+
+def test_a_glimpse_reads_only_the_ends_of_a_log(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = world.log("a.jsonl", say("the title"), say("x" * 1000) * 3000)
+    read = 0
+    pread = reader.PlainStream.read
+
+    def counting(self: reader.PlainStream, position: int, length: int) -> bytes:
+        nonlocal read
+        data = pread(self, position, length)
+        read += len(data)
+        return data
+
+    monkeypatch.setattr(reader.PlainStream, "read", counting)
+    facts = glimpse(Toy(), toy_source(path))
+    assert facts.title == "the title"
+    assert facts.user_messages == 0
+    assert read <= 128 << 10
+
+
+def test_modes_are_private_everywhere(world: World) -> None:
+    world.log("a.jsonl", say("one"))
+    engine = world.engine()
+    engine.bring_up_to_date()
+    engine.close()
+    for path in [world.home.root, *world.home.root.rglob("*")]:
+        assert path.stat().st_mode & 0o077 == 0, path
