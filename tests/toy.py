@@ -139,6 +139,10 @@ class Bench:
     def texts(self) -> list[str]:
         return [event["payload"]["text"] for event in self.events()]
 
+    def texts_or_raw(self) -> list[str]:
+        payloads = [event["payload"] for event in self.events()]
+        return [payload.get("text", payload.get("rawType")) for payload in payloads]
+
     def one_pass(self) -> bytes:
         """The twin that a single undisturbed pass over the log gives."""
         return b"".join(Translation(self.provider, toy_source(self.path)).lines())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kato_tui.core import identity, paths
@@ -14,7 +14,7 @@ from kato_tui.core.errors import NeedsRebuild, SessionNotFound, SourceUnreadable
 from kato_tui.core.ingest.batch import Report, SessionIngest, Stores
 from kato_tui.core.ingest.discover import Discovery, FoundSession, Root, roots_of
 from kato_tui.core.ingest.glimpse import glimpse
-from kato_tui.core.model.facts import Facts
+from kato_tui.core.model.facts import AgentState, Facts
 from kato_tui.core.model.index import IndexEntry
 from kato_tui.core.model.session import SessionMetadata
 from kato_tui.core.paths import Home
@@ -108,9 +108,14 @@ class Engine:
         """What is known about a session now: stored facts, or a glimpse at the ends of its log."""
         entry = self.index.entries.get(key)
         session = self.sessions.get(key)
-        if session is None or (entry is not None and not self._changed(session, entry)):
+        if session is None:
             return entry.facts if entry is not None else Facts()
-        return glimpse(session.provider, session.sources[-1])
+        source = session.sources[-1]
+        known = entry is not None and not self._changed(session, entry)
+        facts = entry.facts if entry is not None and known else glimpse(session.provider, source)
+        if session.provider.process_gone(source):
+            facts = replace(facts, agent_state=AgentState("ended", "process-gone", since=facts.last_activity))
+        return facts
 
     def pending(self) -> list[FoundSession]:
         """Sessions whose source changed since it was last read to its end."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -32,6 +33,8 @@ ReadHead = Callable[[Path], bytes]
 MAX_INVALID_TEXT: Final = 64 * 1024
 #: What damaged or hostile records raise inside a handler that expected another shape.
 SHAPE_ERRORS: Final = (TypeError, KeyError, AttributeError, ValueError, IndexError, RecursionError)
+#: Fewer brackets than this cannot nest too deep for a JSON writer (orjson gives up at 254 levels).
+_SAFE_BRACKETS: Final = 200
 #: Byte patterns without which a JSON line can hold no control character at all.
 _CONTROL_HINTS: Final = (b"\\u00", b"\\r", b"\\b", b"\\f", b"\x7f", b"\xc2")
 
@@ -129,6 +132,10 @@ class Provider(ABC):
         """The part of a payload that tells two events of one provider id apart."""
         return payload
 
+    def process_gone(self, source: SourceFile) -> bool:  # noqa: ARG002
+        """Whether the provider's own registry of processes says that the session's process has ended."""
+        return False
+
     def resume_command(self, facts: Facts) -> str | None:  # noqa: ARG002
         """The shell command that resumes the session in its own assistant, if there is one."""
         return None
@@ -161,7 +168,9 @@ class Translator(ABC):
         self._emit_index = 0
         self._verdict: str | None = None
         self._reason = ""
-        self._dirty = True
+        self._line = b""
+        #: Whether the line can hold control characters; None until some text of it has to be cleaned.
+        self._dirty: bool | None = True
         self._type = ""
         self.restore(state or {})
 
@@ -207,7 +216,7 @@ class Translator(ABC):
         if not isinstance(record, dict):
             self._invalid(line)
             return self._close()
-        self._dirty = any(hint in line for hint in _CONTROL_HINTS)
+        self._line, self._dirty = line, None
         self._run(record, self.translate)
         return self._close()
 
@@ -307,6 +316,8 @@ class Translator(ABC):
 
     def clean(self, text: str) -> str:
         """`text.clean`, skipped when the line's bytes already show that there is nothing to clean."""
+        if self._dirty is None:
+            self._dirty = any(hint in self._line for hint in _CONTROL_HINTS)
         return texts.clean(text) if self._dirty else text
 
     def item(self, record_type: str, record: Record, handler: Callable[[Record], None], cursor: int) -> None:
@@ -395,20 +406,47 @@ class Translator(ABC):
             row.kinds[draft.kind] += 1
 
 
-def parse(data: bytes) -> Any:
-    """JSON as the log writers mean it, or None when it is none.
+def parse(data: bytes | str) -> Any:
+    """JSON as the log writers mean it, or None when it is none, or none that could be written down again.
 
-    orjson refuses NaN, huge numbers, lone surrogates and a BOM, all of which real writers produce: those few go
-    through the standard library.
+    orjson refuses NaN, lone surrogates and a BOM, which real writers produce: those few go through the standard
+    library. Only text with many brackets can be nested too deep to write, so only that is tried out.
     """
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError:
-        try:
-            value = texts.encodable(json.loads(data.decode("utf-8-sig", "replace"), parse_constant=str))
-        except (ValueError, RecursionError):
-            return None
-    return value
+        value = _parse_leniently(data)
+    many = data.count(b"{") + data.count(b"[") if isinstance(data, bytes) else data.count("{") + data.count("[")
+    return value if many < _SAFE_BRACKETS or _writable(value) else None
+
+
+def _parse_leniently(data: bytes | str) -> Any:
+    text = data.decode("utf-8-sig", "replace") if isinstance(data, bytes) else data
+    try:
+        return texts.encodable(
+            json.loads(text, parse_constant=str, parse_int=_number_or_text, parse_float=_number_or_text)
+        )
+    except (ValueError, RecursionError):
+        return None
+
+
+def _number_or_text(digits: str) -> int | float | str:
+    """A number that JSON writers can take back, else its digits: no value is bent to fit."""
+    try:
+        number = int(digits)
+    except ValueError:
+        fraction = float(digits)
+        return fraction if math.isfinite(fraction) else digits
+    return number if -(2**63) <= number < 2**63 else digits
+
+
+def _writable(value: Any) -> bool:
+    """Whether it can be written as part of an event, which adds a few levels of its own."""
+    try:
+        orjson.dumps([[[[[[value]]]]]])
+    except orjson.JSONEncodeError:
+        return False
+    return True
 
 
 def text_of(value: Any) -> str:

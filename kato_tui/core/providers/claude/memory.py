@@ -1,0 +1,150 @@
+"""The part of a Claude translator that later records depend on: bounded, plain JSON, nothing derived.
+
+Long texts are kept as short hashes, except prompts that wait in the queue: some versions log them nowhere else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Final
+
+from kato_tui.core.providers.base import Record
+
+#: Lines of one API message are close together, but parallel tools and queue records come between them.
+MAX_MESSAGES: Final = 32
+MAX_BLOCKS: Final = 48
+MAX_OPEN: Final = 32
+MAX_DECISIONS: Final = 16
+MAX_QUEUED: Final = 16
+#: Of one waiting prompt, and of all of them together.
+MAX_QUEUED_CHARS: Final = 32 * 1024
+MAX_QUEUE_CHARS: Final = 128 * 1024
+MAX_DELIVERED: Final = 16
+MAX_LINKS: Final = 32
+MAX_KEY: Final = 128
+#: How many records after a prompt left the queue its second copy may come. The same words later are a new prompt.
+DELIVERY_REACH: Final = 48
+#: A text that an earlier block of the same message starts with is only a cumulative snapshot when it is this long.
+MIN_SNAPSHOT: Final = 16
+
+
+def digest(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+def key(identifier: str) -> str:
+    """An id as a key of the state: a hostile log may write megabytes for one."""
+    return identifier if len(identifier) <= MAX_KEY else digest(identifier)
+
+
+class Memory:
+    """State across records. Every collection has a bound; the oldest entry leaves first."""
+
+    def __init__(self, state: Record) -> None:
+        #: message id -> {"usage": [input, output, cache read, cache write], "blocks": [[kind, length, hash], …]}
+        self.messages: dict[str, Record] = state.get("messages", {})
+        #: tool call id -> [tool name, since]
+        self.open: dict[str, list[Any]] = state.get("open", {})
+        #: tool call id -> what was asked, see decisions.py
+        self.decisions: dict[str, Record] = state.get("decisions", {})
+        #: prompts waiting in the queue, see prompt_queue.py
+        self.queue: list[Record] = state.get("queue", [])
+        #: prompts shown when they left the queue: [length, hash, record number]
+        self.delivered: list[list[Any]] = state.get("delivered", [])
+        self.links: list[str] = state.get("links", [])
+        self.high_water: str | None = state.get("highWater")
+        self.boundary: str | None = state.get("boundary")
+        self.records: int = state.get("records", 0)
+
+    def save(self) -> Record:
+        return {
+            "messages": {
+                name: {"usage": list(entry["usage"]), "blocks": [list(block) for block in entry["blocks"]]}
+                for name, entry in self.messages.items()
+            },
+            "open": {name: list(value) for name, value in self.open.items()},
+            "decisions": dict(self.decisions),
+            "queue": [dict(entry) for entry in self.queue],
+            "delivered": [list(entry) for entry in self.delivered],
+            "links": list(self.links),
+            "highWater": self.high_water,
+            "boundary": self.boundary,
+            "records": self.records,
+        }
+
+    def message(self, message_id: str) -> Record | None:
+        """What is known of this API message, or None when this is its first line as far as memory reaches."""
+        return self.messages.get(key(message_id))
+
+    def begin_message(self, message_id: str) -> Record:
+        entry: Record = {"usage": [0, 0, 0, 0], "blocks": []}
+        self.messages[key(message_id)] = entry
+        _trim(self.messages, MAX_MESSAGES)
+        return entry
+
+    def open_tool(self, call_id: str, name: str, since: str | None) -> None:
+        self.open[key(call_id)] = [name[:MAX_KEY], since]
+        _trim(self.open, MAX_OPEN)
+
+    def close_tool(self, call_id: str) -> str:
+        """The name of the tool whose result has come, or nothing when its call is not known."""
+        return str(self.open.pop(key(call_id), [""])[0])
+
+    def asked(self, call_id: str) -> Record | None:
+        return self.decisions.get(key(call_id))
+
+    def remember_decision(self, call_id: str, asked: Record) -> None:
+        self.decisions[key(call_id)] = asked
+        _trim(self.decisions, MAX_DECISIONS)
+
+    def saw_link(self, link: str) -> bool:
+        """Whether this link was told before; it is remembered."""
+        if link in self.links:
+            return True
+        self.links.append(link)
+        del self.links[:-MAX_LINKS]
+        return False
+
+    def deliver(self, mark: list[Any]) -> None:
+        """Remember a prompt (its length and hash) that was shown from the queue: a second copy may follow."""
+        self.delivered = [entry for entry in self.delivered if entry[:2] != mark]
+        self.delivered.append([*mark, self.records])
+        del self.delivered[:-MAX_DELIVERED]
+
+    def without_delivered(self, text: str) -> str:
+        """`text` less the prompts that were already shown; several queued prompts may be joined into one line."""
+        self.delivered = [entry for entry in self.delivered if self.records - entry[2] <= DELIVERY_REACH]
+        found = True
+        while found and text:
+            found = False
+            for index, (length, mark, _) in enumerate(self.delivered):
+                if text[length : length + 1] in ("", "\n") and digest(text[:length]) == mark:
+                    text = text[length:].lstrip("\n")
+                    del self.delivered[index]
+                    found = True
+                    break
+        return text
+
+
+def _trim(entries: dict[str, Any], limit: int) -> None:
+    while len(entries) > limit:
+        del entries[next(iter(entries))]
+
+
+def new_part(entry: Record, known: int, kind: str, text: str) -> str:
+    """What `text` adds to the first `known` blocks of its message; remembers it.
+
+    A few old versions logged cumulative snapshots of one message: the same block again, or the same text grown.
+    Only blocks of one kind are compared: models do say word for word what they just thought.
+    """
+    blocks: list[list[Any]] = entry["blocks"]
+    rest = text
+    for block_kind, length, mark in blocks[:known]:
+        if block_kind != kind:
+            continue
+        whole = length == len(text)
+        if (whole or MIN_SNAPSHOT <= length < len(text)) and digest(text[:length]) == mark:
+            rest = min(rest, text[length:], key=len)
+    if rest and len(blocks) < MAX_BLOCKS:
+        blocks.append([kind, len(text), digest(text)])
+    return rest

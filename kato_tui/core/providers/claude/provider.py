@@ -1,0 +1,46 @@
+"""Claude Code as a provider: its folders, its file names, its resume command."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from kato_tui.core.model.facts import Facts
+from kato_tui.core.providers.base import Provider, ReadHead, Record, SourceFile
+from kato_tui.core.providers.claude import files, processes
+from kato_tui.core.providers.claude.translator import ClaudeTranslator
+
+
+class Claude(Provider):
+    name = "claude"
+
+    def roots(self, environ: Mapping[str, str], home: Path) -> list[Path]:
+        return files.roots(environ, home)
+
+    def walk(self, root: Path) -> Iterator[Path]:
+        return files.walk(root)
+
+    def identify(self, path: Path, read_head: ReadHead) -> SourceFile | None:
+        return files.identify(self.name, path, read_head)
+
+    def sniff(self, head: bytes) -> bool:
+        return files.sniff(head)
+
+    def translator(
+        self, source: SourceFile, state: Record | None = None, facts: Facts | None = None
+    ) -> ClaudeTranslator:
+        return ClaudeTranslator(source, state, facts)
+
+    def process_gone(self, source: SourceFile) -> bool:
+        """Only main sessions stand in the registry, beside the projects: <config>/projects/<project>/<id>.jsonl."""
+        if source.kind != "main" or len(source.path.parents) < 3:
+            return False
+        return processes.is_gone(source.path.parents[2] / "sessions", source.provider_session_id)
+
+    def resume_command(self, facts: Facts) -> str | None:
+        """`claude --resume` only finds a session from the directory it belongs to."""
+        if not facts.resume_ids:
+            return None
+        command = f"claude --resume {shlex.quote(facts.resume_ids[-1])}"
+        return f"cd {shlex.quote(facts.cwd)} && {command}" if facts.cwd else command

@@ -1,0 +1,213 @@
+"""The fold over a Claude Code transcript: which record goes where, and what its envelope says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from kato_tui.core import text as texts
+from kato_tui.core.model import events
+from kato_tui.core.model.facts import AgentState, TitleSource
+from kato_tui.core.providers.base import Record, Translator, opt, text_of
+from kato_tui.core.providers.claude import assistant, attachments, notices, prompt_queue, user
+from kato_tui.core.providers.claude.files import UUID
+from kato_tui.core.providers.claude.memory import Memory, digest
+from kato_tui.core.providers.claude.stamps import older, stamp
+
+#: Record types that carry no conversation, each with the reason for leaving it out.
+DENYLIST: Final = {
+    "progress": "live display of a running tool; its result follows as a record of its own",
+    "last-prompt": "repeats the newest prompt, cut short",
+    "file-history-snapshot": "undo data of edited files",
+    "file-history-delta": "undo data of edited files",
+    "permission-mode": "setting of the running program",
+    "mode": "setting of the running program",
+    "bridge-session": "book-keeping of remote control",
+    "tag": "label in the session picker",
+    "agent-name": "label in the session picker",
+}
+#: Title records: field and rank. The last one of a rank wins; they are appended again at every open and exit.
+TITLES: Final[dict[str, tuple[str, TitleSource]]] = {
+    "custom-title": ("customTitle", "custom"),
+    "ai-title": ("aiTitle", "provider"),
+    "summary": ("summary", "summary"),
+}
+_TITLE_REASON: Final = "becomes the session title"
+#: Lines without a uuid start with their type, so that the bytes already prove what they are.
+_PEEKED: Final = {
+    f'{{"type":"{name}"'.encode(): (name, DENYLIST[name])
+    for name in ("file-history-snapshot", "last-prompt", "permission-mode", "mode", "bridge-session")
+}
+_PEEK_PREFIX: Final = b'{"type":"'
+_SUBTYPED: Final = {"system": "subtype", "queue-operation": "operation"}
+
+
+class ClaudeTranslator(Translator):
+    """One transcript. The handlers live in modules of their own and get this object as `t`.
+
+    For the record at hand, `here` holds what its envelope says, as arguments for `emit`; `live` is whether
+    something new happened in this very session (no side chain, no copy, no re-appended record).
+    """
+
+    memory: Memory
+    here: dict[str, Any]
+    time: str | None
+    live: bool
+    sidechain: bool
+    reappended: bool
+
+    def restore(self, state: Record) -> None:
+        self.memory = Memory(state)
+        self.here = {}
+        self.time, self.live, self.sidechain, self.reappended = None, True, False, False
+        if self.source.parent and self.facts.parent is None:
+            self.facts.parent = self.source.parent
+
+    def save(self) -> Record:
+        return self.memory.save()
+
+    def record_type(self, record: Record) -> str:
+        kind = text_of(record.get("type"))
+        if kind == "attachment":
+            attachment = record.get("attachment")
+            part = text_of(attachment.get("type")) if isinstance(attachment, dict) else ""
+        elif kind in _SUBTYPED:
+            part = text_of(record.get(_SUBTYPED[kind]))
+        else:
+            return kind if kind in HANDLERS else texts.one_line(kind, 80) or "untyped"
+        return f"{kind}.{texts.one_line(part, 60)}" if part.strip() else kind
+
+    def peek(self, line: bytes) -> tuple[str, str] | None:
+        if not line.startswith(_PEEK_PREFIX):
+            return None
+        return _PEEKED.get(line[: line.find(b'"', len(_PEEK_PREFIX)) + 1])
+
+    def translate(self, record: Record) -> None:
+        self.memory.records += 1
+        handler = HANDLERS.get(text_of(record.get("type")))
+        if handler is None:
+            self.keep_raw(self._type, record, timestamp=stamp(record.get("timestamp")), event_id=_id(record))
+        else:
+            handler(self, record)
+
+    # What the handlers call.
+
+    @property
+    def emitted(self) -> bool:
+        """Whether the record at hand already gave an event."""
+        return self._emit_index > 0
+
+    @property
+    def type(self) -> str:
+        return self._type
+
+    @property
+    def other_agent(self) -> bool:
+        """Whether the prompts here come from a parent agent instead of the user."""
+        return self.sidechain or self.source.kind != "main"
+
+    def say(self, kind: str, text: str, subtype: str | None = None, level: str | None = None) -> None:
+        """A notice, unless its text is empty."""
+        text = self.clean(text)
+        if text.strip():
+            self.emit(kind, opt(text=text, subtype=subtype, level=level), **self.here)
+
+    def set_state(self, change: Callable[[Memory, str | None], AgentState]) -> None:
+        if self.live:
+            self.facts.agent_state = change(self.memory, self.time)
+
+    def enter(self, record: Record) -> None:
+        """Read the envelope of a record that belongs to the conversation."""
+        time, event_id = stamp(record.get("timestamp")), _id(record)
+        memory = self.memory
+        copied = self._fork_of(record)
+        self.time = time
+        self.sidechain = self.source.kind == "main" and record.get("isSidechain") is True
+        # A second /compact appends earlier rows again with their own uuid and time: they look old where they stand.
+        stale = bool(time and event_id) and not copied and older(time or "", memory.high_water)
+        self.reappended = stale and older(time or "", memory.boundary)
+        self.live = not (self.sidechain or copied or self.reappended)
+        self.here = {
+            "event_id": event_id,
+            "timestamp": time,
+            "turn_id": text_of(record.get("promptId")) or None,
+            "check": stale,
+            "copied": copied,
+            "counts": self.live,
+        }
+        if self.sidechain:
+            self.here["event_type"] = f"sidechain.{self._type}"
+        if not copied and time and (memory.high_water is None or time > memory.high_water):
+            memory.high_water = time
+        if self.live:
+            self._envelope_facts(record, time)
+
+    def _fork_of(self, record: Record) -> bool:
+        """The SDK's fork gives every copied record the session it came from; its time stays the true one."""
+        origin = record.get("forkedFrom")
+        if not isinstance(origin, dict):
+            return False
+        parent = text_of(origin.get("sessionId"))
+        if parent and self.source.kind == "main" and self.facts.parent is None:
+            self.facts.parent = parent
+        return True
+
+    def _envelope_facts(self, record: Record, time: str | None) -> None:
+        facts = self.facts
+        if time:
+            facts.saw_time(time)
+        # cwd and branch change inside one file (cd, worktrees): the newest counts.
+        cwd, branch, version = record.get("cwd"), record.get("gitBranch"), record.get("version")
+        if cwd and cwd != facts.cwd and isinstance(cwd, str):
+            facts.cwd = cwd
+        if branch and branch != facts.git_branch and isinstance(branch, str):
+            facts.git_branch = branch
+        if version and version != facts.cli_version and isinstance(version, str):
+            facts.cli_version = version
+        if not facts.resume_ids and self.source.kind == "main":
+            self._resume_fact(record)
+
+    def _resume_fact(self, record: Record) -> None:
+        """The file name is the session; forked copies carry other ids. Files under other names only have those."""
+        name = self.source.provider_session_id
+        session = name if UUID.fullmatch(name) else text_of(record.get("sessionId"))
+        if session:
+            self.facts.saw_resume_id(session)
+
+
+def _id(record: Record) -> str | None:
+    return text_of(record.get("uuid")) or None
+
+
+def _title(t: ClaudeTranslator, record: Record) -> None:
+    field, rank = TITLES[t.type]
+    t.facts.set_title(texts.one_line(text_of(record.get(field))), rank)
+    t.drop(_TITLE_REASON)
+
+
+def _denied(t: ClaudeTranslator, record: Record) -> None:
+    t.drop(DENYLIST[text_of(record.get("type"))])
+
+
+def _pr_link(t: ClaudeTranslator, record: Record) -> None:
+    """Appended again at every open: told once."""
+    url = text_of(record.get("prUrl"))
+    if not url:
+        t.keep_raw("pr-link", record)
+    elif t.memory.saw_link(digest(url)):
+        t.repeat("pull request already told")
+    else:
+        t.enter(record)
+        t.say(events.PROVIDER_INFO, url, "pr-link")
+
+
+HANDLERS: Final[dict[str, Callable[[ClaudeTranslator, Record], None]]] = {
+    "user": user.translate,
+    "assistant": assistant.translate,
+    "system": notices.translate,
+    "attachment": attachments.translate,
+    "queue-operation": prompt_queue.translate,
+    "pr-link": _pr_link,
+    **dict.fromkeys(TITLES, _title),
+    **dict.fromkeys(DENYLIST, _denied),
+}
