@@ -122,3 +122,7 @@ def title(kind: str, words: str) -> Record:
 
 def lines(*records: Record) -> bytes:
     return b"".join(orjson.dumps(record) + b"\n" for record in records)
+
+
+def conversation(prompt: str, reply: str) -> list[Record]:
+    return [typed(prompt), assistant(text(reply), stop="end_turn")]

@@ -111,6 +111,6 @@ def test_a_zstd_frame_with_a_huge_window_is_refused(tmp_path: Path) -> None:
     packer = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
     path.write_bytes(packer.compress(os.urandom(1 << 20)) + packer.flush())
     lines = LineReader(_source(path, compressed=True))
-    with pytest.raises(SourceUnreadable, match="window.zst: not readable as zstd"):
+    with pytest.raises(SourceUnreadable, match=r"window\.zst: not readable as zstd"):
         lines.batch()
     lines.close()

@@ -37,7 +37,7 @@ def test_an_unterminated_escape_does_not_swallow_a_document() -> None:
 @given(st.text(max_size=300))
 def test_clean_text_has_no_control_characters_and_is_stable(text: str) -> None:
     cleaned = texts.clean(text)
-    assert not any(ord(char) < 32 and char not in "\n\t" or 0x7F <= ord(char) <= 0x9F for char in cleaned)
+    assert not any((ord(char) < 32 and char not in "\n\t") or 0x7F <= ord(char) <= 0x9F for char in cleaned)
     assert texts.clean(cleaned) == cleaned
     cleaned.encode("utf-8")
 

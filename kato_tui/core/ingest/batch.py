@@ -230,10 +230,12 @@ class SessionIngest:
     # What is written down.
 
     def _fold_marks(self, fold: Fold) -> dict[str, Any]:
+        facts = fold.facts()
+        self._provider.facts_beside(fold.source, facts)
         marks: dict[str, Any] = {
             "ingest_cursor": fold.cursor.model_copy(update={"replaying": False}),
             "parser_state": fold.state(),
-            "facts": fold.facts(),
+            "facts": facts,
             "source_kind": fold.source.kind,
         }
         if self._keep_twin:

@@ -132,6 +132,10 @@ class Provider(ABC):
         """The part of a payload that tells two events of one provider id apart."""
         return payload
 
+    def facts_beside(self, source: SourceFile, facts: Facts) -> None:  # noqa: ARG002
+        """Add what is not in the log itself but in small files beside it."""
+        return
+
     def process_gone(self, source: SourceFile) -> bool:  # noqa: ARG002
         """Whether the provider's own registry of processes says that the session's process has ended."""
         return False

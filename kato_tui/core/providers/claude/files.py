@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from kato_tui.core.providers.base import ReadHead, Record, SourceFile, parse, text_of
+from kato_tui.core.text import one_line
 
 #: Only UUID stems are sessions: `sessions-index.json` and other companions share the folder.
 UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
@@ -32,6 +33,7 @@ _BOOKKEEPING: Final = frozenset(
 )
 _ANCHORS: Final = ("sessionId", "leafUuid", "messageId", "parentUuid", "uuid")
 _HEAD_LINES: Final = 20
+_MAX_SIDECAR: Final = 64 << 10
 
 
 def roots(environ: Mapping[str, str], home: Path) -> list[Path]:
@@ -137,3 +139,13 @@ def _records(head: bytes) -> Iterator[Record]:
         record = parse(line) if line.strip() else None
         if isinstance(record, dict):
             yield record
+
+
+def agent_description(path: Path) -> str | None:
+    """The `description` in the sidecar of a sub-agent's log (`agent-<id>.meta.json`), if there is one."""
+    try:
+        with path.with_suffix(".meta.json").open("rb") as file:
+            sidecar = parse(file.read(_MAX_SIDECAR))
+    except OSError:
+        return None
+    return one_line(text_of(sidecar.get("description"))) or None if isinstance(sidecar, dict) else None

@@ -32,6 +32,11 @@ class Claude(Provider):
     ) -> ClaudeTranslator:
         return ClaudeTranslator(source, state, facts)
 
+    def facts_beside(self, source: SourceFile, facts: Facts) -> None:
+        """A sub-agent's task stands in a sidecar: a better name than the first line of its long prompt."""
+        if source.kind == "subagent" and facts.title_source != "provider":
+            facts.set_title(files.agent_description(source.path), "provider")
+
     def process_gone(self, source: SourceFile) -> bool:
         """Only main sessions stand in the registry, beside the projects: <config>/projects/<project>/<id>.jsonl."""
         if source.kind != "main" or len(source.path.parents) < 3:
