@@ -1,0 +1,80 @@
+"""What a Codex translator remembers: which texts were already said, and which tool calls are open.
+
+All of it is bounded and plain JSON, because it is saved with the session's metadata after every batch.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from kato_tui.core.providers.base import Record
+
+_MAX_SAID: Final = 64
+_MAX_CALLS: Final = 64
+
+
+class Said:
+    """Texts of the current turn by digest, with the record forms that have told them.
+
+    Codex writes one message in two or three forms: response item (r), event (e), completed item (i). A form that
+    tells what another form told is a repeat; the same form again is a new message with the same words.
+    """
+
+    def __init__(self, saved: Any = None) -> None:
+        self.entries: list[list[str]] = [list(entry) for entry in saved or []]
+
+    def first(self, key: str, form: str) -> bool:
+        """Whether this form is the first to say `key`; otherwise it is noted as the mirror it is."""
+        for entry in self.entries:
+            if entry[0] == key and form not in entry[1]:
+                entry[1] += form
+                return False
+        self.entries.append([key, form])
+        del self.entries[:-_MAX_SAID]
+        return True
+
+    def note(self, key: str, forms: str) -> None:
+        """`key` was said by these forms at once."""
+        self.entries.append([key, forms])
+        del self.entries[:-_MAX_SAID]
+
+    def holds(self, key: str) -> bool:
+        return any(entry[0] == key for entry in self.entries)
+
+    def clear(self) -> None:
+        self.entries.clear()
+
+
+class Calls:
+    """The last tool calls: {id: {"n": name, "t"?: since, "c": forms of the call, "r"?: forms of its result, …}}."""
+
+    def __init__(self, saved: Any = None) -> None:
+        self.known: dict[str, Record] = {key: dict(call) for key, call in (saved or {}).items()}
+
+    def get(self, call_id: str) -> Record | None:
+        return self.known.get(call_id)
+
+    def open(self, call_id: str, name: str, form: str, since: str | None) -> None:
+        call: Record = {"n": name[:120], "c": form, "o": 1}
+        if since:
+            call["t"] = since
+        self.known.pop(call_id, None)
+        self.known[call_id] = call
+        while len(self.known) > _MAX_CALLS:
+            del self.known[next(iter(self.known))]
+
+    def last_open(self) -> Record | None:
+        """The newest call without a result."""
+        for call in reversed(self.known.values()):
+            if call.get("o"):
+                return call
+        return None
+
+    def waiting(self) -> bool:
+        """Whether a question that does not block the turn is still unanswered."""
+        return any(call.get("w") for call in self.known.values())
+
+    def end_turn(self) -> None:
+        """A turn that is over waits for no result, whether one came or not."""
+        for call in self.known.values():
+            call.pop("o", None)

@@ -1,0 +1,342 @@
+"""What people and the assistant said: user, assistant and reasoning records in all their forms.
+
+Who typed a user record? Legacy logs: `user_message` is the positive evidence, and in every real log it is the line
+right behind the response item with the same text; so a plausible response item is held until its event comes. Other
+records (tokens, settings) may come between. When the assistant answers first, no event will come: the held text is
+the user's if the log has shown no user events at all, and information otherwise. Paginated logs: the mirrors
+(`UserMessage`) are incomplete, so the response item counts at once and the mirror is the repeat.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from kato_tui.core import text as texts
+from kato_tui.core.model import events
+from kato_tui.core.providers.base import Record, text_of
+from kato_tui.core.providers.codex import denylist, notices, questions, wrappers
+from kato_tui.core.providers.codex.wrappers import Part, digest
+
+if TYPE_CHECKING:
+    from kato_tui.core.providers.codex.translator import CodexTranslator, Handler
+
+#: Held text is part of the saved state: beyond this a text is taken at its word at once.
+_MAX_HELD: Final = 64 * 1024
+_MAX_HELD_COUNT: Final = 8
+_TEXT_TYPES: Final = ("input_text", "output_text", "text", "Text")
+_MEDIA_TYPES: Final = ("input_image", "input_audio", "image", "audio")
+_PHASES: Final = {"commentary": "commentary", "final_answer": "final", "final": "final"}
+_PLAN: Final = ("<proposed_plan>", "</proposed_plan>")
+
+
+def message(t: CodexTranslator, body: Record) -> None:
+    role = body.get("role")
+    if role == "user":
+        user_item(t, body)
+    elif role == "assistant":
+        assistant_item(t, body)
+    elif role in ("developer", "system"):
+        t.drop(denylist.INSTRUCTIONS)
+    else:
+        t.keep_block(f"response_item.message.{role}", body)
+
+
+# The user.
+
+
+def user_item(t: CodexTranslator, body: Record) -> None:
+    """A response item in the user's role: mostly context for the model, sometimes the prompt."""
+    typed: list[str] = []
+    media: list[Record] = []
+    names: list[str] = []
+    before = len(t._drafts)
+    for part in _parts(t, body, media):
+        if part.role == "typed":
+            typed.append(part.text)
+        elif part.role == "label":
+            names += [path for path in (wrappers.label_path(part.text),) if path]
+        else:
+            _injected(t, part)
+    _name(media, names)
+    text = "".join(typed)
+    if text.strip() or media:
+        _user_said(t, text, media, text_of(body.get("id")) or None)
+    elif len(t._drafts) == before:
+        t.drop(denylist.INJECTED if body.get("content") else denylist.EMPTY_MESSAGE)
+
+
+def _parts(t: CodexTranslator, body: Record, media: list[Record]) -> list[Part]:
+    content = body.get("content")
+    if isinstance(content, str):
+        return wrappers.split_block(content)
+    passthrough = body.get("internal_chat_message_metadata_passthrough")
+    stated = passthrough.get("content_item_kinds") if isinstance(passthrough, dict) else None
+    kinds = stated if isinstance(stated, list) else []
+    parts: list[Part] = []
+    for index, block in enumerate(content if isinstance(content, list) else []):
+        kind = block.get("type") if isinstance(block, dict) else None
+        if kind in _TEXT_TYPES and isinstance(block.get("text"), str):
+            parts += wrappers.split_block(block["text"], text_of(kinds[index]) if index < len(kinds) else "")
+        elif kind in _MEDIA_TYPES:
+            media.append(wrappers.image_facts(block))
+        else:
+            t.keep_block(f"user content {kind}", block)
+    return parts
+
+
+def _name(media: list[Record], names: list[str]) -> None:
+    """Give images the paths that labels or the event name, when there is one for each."""
+    if len(names) == len(media):
+        for facts, name in zip(media, names, strict=True):
+            facts.setdefault("name", texts.whole(name))
+
+
+def _injected(t: CodexTranslator, part: Part) -> None:
+    if part.role == "aborted":
+        notices.aborted(t, wrappers.inside(part.text, "turn_aborted").strip(), "r")
+    elif part.role == "shell":
+        command, result = wrappers.shell_command(part.text)
+        _typed(t, f"!{command}", [], None)
+        if result.strip():
+            t.notice(events.PROVIDER_INFO, result, "shell-result")
+    elif part.role == "reply":
+        _reply(t, part.text, "r")
+    elif part.subtype == "hook-prompt":
+        hook_prompt(t, wrappers.inside(part.text, "hook_prompt"), "r")
+    elif part.role == "info":
+        t.notice(events.PROVIDER_INFO, part.text, part.subtype)
+
+
+def hook_prompt(t: CodexTranslator, text: str, form: str) -> None:
+    """What a hook told the model: an item and a user-role response item say the same."""
+    if t.once(f"hook:{digest(text.strip())}", form):
+        t.notice(events.PROVIDER_INFO, text, "hook-prompt")
+    else:
+        t.repeat()
+
+
+def _reply(t: CodexTranslator, text: str, form: str) -> None:
+    """The answers to an asynchronous question arrive as a user message."""
+    if not t.once(f"reply:{digest(text)}", form):
+        t.repeat()
+    elif not questions.replies(t, wrappers.inside(text, "send_user_message_question_reply")):
+        t.notice(events.PROVIDER_INFO, text, "question-reply")
+
+
+def _user_said(t: CodexTranslator, text: str, media: list[Record], item_id: str | None) -> None:
+    key = digest(text)
+    bare = t._type.startswith("bare.")
+    held = sum(len(entry["text"]) for entry in t.held) + len(text)
+    if bare or t.paginated or held > _MAX_HELD or len(t.held) >= _MAX_HELD_COUNT:
+        settle(t)
+        if t.said["user"].first(key, "r"):
+            _typed(t, text, media, item_id)
+        else:
+            t.repeat()
+        return
+    if any(entry[0] == key and entry[1] == "e" for entry in t.said["user"].entries):
+        t.said["user"].first(key, "r")
+        t.repeat()
+        return
+    t.held.append({"text": text, "media": media, "id": item_id, "when": t.when, "copied": t.copied})
+    t.be("working", "thinking")
+    t.drop(denylist.HELD)
+
+
+def user_message(t: CodexTranslator, body: Record) -> None:
+    """The legacy event: a prompt for certain."""
+    if body.get("kind") in ("environment_context", "user_instructions"):
+        # 0.3x sent the injected texts as events too; the response item has told what they are.
+        t.drop(denylist.INJECTED)
+        return
+    text = text_of(body.get("message"))
+    media = [wrappers.url_facts(text_of(url)) for url in _list(body.get("images"))]
+    paths = [path for path in _list(body.get("local_images")) if isinstance(path, str)]
+    t.has_user_events = True
+    confirm_user(t, text, media, paths, "e")
+
+
+def confirm_user(t: CodexTranslator, text: str, media: list[Record], paths: list[str], form: str) -> None:
+    """A record that is positive evidence: it confirms a held text, repeats one that was told, or stands alone."""
+    if not text.strip() and not media and not paths:
+        t.drop(denylist.EMPTY_MESSAGE)
+        return
+    for index, entry in enumerate(t.held):
+        if entry["text"] == text or (text and text in entry["text"]):
+            earlier, t.held = t.held[:index], t.held[index + 1 :]
+            _settle(t, earlier, as_user=False)
+            _name(entry["media"], paths)
+            t.said["user"].note(digest(text), f"r{form}")
+            _typed(t, entry["text"], entry["media"], entry["id"], entry)
+            return
+    key = digest(text)
+    if t.review and t.said["user"].holds(key):
+        t.repeat("the prompt of a review, twice")
+    elif not t.said["user"].first(key, form):
+        t.repeat()
+    elif text.lstrip().startswith("<send_user_message_question_reply>"):
+        _reply(t, text, form)
+    else:
+        media += [wrappers.file_facts(path) for path in paths]
+        _typed(t, text, media, None)
+
+
+def settle(t: CodexTranslator) -> None:
+    """No event will come for the held texts: decide by what the log has shown so far."""
+    held, t.held = t.held, []
+    _settle(t, held, as_user=not t.has_user_events)
+
+
+def _settle(t: CodexTranslator, held: list[Record], *, as_user: bool) -> None:
+    for entry in held:
+        if as_user and not wrappers.looks_injected(entry["text"]):
+            t.said["user"].note(digest(entry["text"]), "r")
+            _typed(t, entry["text"], entry["media"], entry["id"], entry)
+        elif entry["text"].strip():
+            _at(t, entry, events.PROVIDER_INFO, {"text": texts.clean(entry["text"]), "subtype": "context"})
+
+
+def _at(t: CodexTranslator, entry: Record, kind: str, payload: Record) -> None:
+    """Emit at the time of the held record rather than of the record that released it."""
+    t.emit(kind, payload, timestamp=entry["when"], turn_id=t.turn, copied=entry["copied"], event_type="context")
+
+
+def _typed(
+    t: CodexTranslator, text: str, media: list[Record], item_id: str | None, entry: Record | None = None
+) -> None:
+    """A prompt. In a sub-agent it is the parent agent's, and under review it is Codex's own."""
+    when, copied = (entry["when"], entry["copied"]) if entry else (t.when, t.copied)
+    prompt, mentioned = wrappers.strip_preamble(text)
+    known = {facts.get("name") for facts in media}
+    media = media + [facts for facts in mentioned if facts.get("name") not in known]
+    where: Record = {"timestamp": when, "turn_id": t.turn, "copied": copied, "event_id": item_id}
+    if not prompt.strip() and not media:
+        t.drop(denylist.EMPTY_MESSAGE)
+        return
+    if not copied and (t.subagent or t.review):
+        subtype = "agent-prompt" if t.subagent else "review-prompt"
+        shown = texts.clean(prompt) if prompt.strip() else texts.media_text(media[0])
+        t.emit(events.PROVIDER_INFO, {"text": shown, "subtype": subtype}, event_type="user_message", **where)
+        t._prompt_title(texts.one_line(prompt))
+    else:
+        t.emit_typed(prompt, media or None, event_type="user_message", **where)
+    t.be_busy()
+
+
+# The assistant.
+
+
+def assistant_item(t: CodexTranslator, body: Record) -> None:
+    content = body.get("content")
+    blocks = [{"type": "output_text", "text": content}] if isinstance(content, str) else _list(content)
+    texts_: list[str] = []
+    for block in blocks:
+        kind = block.get("type") if isinstance(block, dict) else None
+        if kind in _TEXT_TYPES and isinstance(block.get("text"), str):
+            texts_.append(block["text"])
+        elif kind == "refusal":
+            texts_.append(text_of(block.get("refusal")))
+        else:
+            t.keep_block(f"assistant content {kind}", block)
+    assistant_said(t, texts_, body.get("phase"), "r")
+
+
+def agent_message(t: CodexTranslator, body: Record) -> None:
+    assistant_said(t, [text_of(body.get("message"))], body.get("phase"), "e")
+
+
+def assistant_said(t: CodexTranslator, blocks: list[str], phase: Any, form: str) -> None:
+    """One message, told by up to three forms.
+
+    The event comes once per block, and leaves out a `<proposed_plan>`, which has an item of its own; so forms are
+    compared part by part, and only what no form has told yet is emitted.
+    """
+    said = t.said["assistant"]
+    parts = [part for block in blocks for part in _plan_parts(block) if part.strip()]
+    if not parts:
+        t.drop(denylist.EMPTY_MESSAGE)
+        return
+    whole = digest("".join(blocks).strip())
+    if len(parts) > 1 and any(entry[0] == whole and form not in entry[1] for entry in said.entries):
+        said.first(whole, form)
+        t.repeat()
+        return
+    new = [part for part in parts if said.first(digest(part.strip()), form)]
+    if len(new) == len(parts) > 1:
+        said.note(whole, form)
+    text = "".join(blocks) if len(new) == len(parts) else "".join(new)
+    if not new:
+        t.repeat()
+    else:
+        payload: Record = {"text": t.clean(text)}
+        if isinstance(phase, str):
+            payload["phase"] = _PHASES.get(phase, "other")
+        if payload["text"].strip():
+            t.say(events.ASSISTANT_MESSAGE, payload, "agent_message")
+        else:
+            t.drop(denylist.EMPTY_MESSAGE)
+    if phase == "final_answer" or (phase is None and not t.has_turns):
+        t.be_idle()
+    else:
+        t.be_busy()
+
+
+def _plan_parts(text: str) -> list[str]:
+    start, end = text.find(_PLAN[0]), text.rfind(_PLAN[1])
+    if not 0 <= start < end:
+        return [text]
+    return [text[:start] + text[end + len(_PLAN[1]) :], text[start + len(_PLAN[0]) : end]]
+
+
+# Reasoning.
+
+
+def reasoning(t: CodexTranslator, body: Record) -> None:
+    sections = [text_of(b.get("text")) for b in _list(body.get("summary")) if isinstance(b, dict)]
+    raw = [text_of(b.get("text")) for b in _list(body.get("content")) if isinstance(b, dict)]
+    thought(t, sections + raw, "r")
+
+
+def agent_reasoning(t: CodexTranslator, body: Record) -> None:
+    thought(t, [text_of(body.get("text"))], "e")
+
+
+def thought(t: CodexTranslator, sections: list[str], form: str) -> None:
+    """The event comes once per section of a summary, the response item holds them all."""
+    told = False
+    for section in sections:
+        if section.strip():
+            if t.said["thought"].first(digest(section.strip()), form):
+                t.say(events.ASSISTANT_THINKING, {"text": t.clean(section) or section}, "reasoning")
+            told = True
+    if told:
+        t.repeat()
+    else:
+        t.drop(denylist.EMPTY_REASONING)
+    t.be_busy()
+
+
+def agent_mail(t: CodexTranslator, body: Record) -> None:
+    """A message between agents (>= 0.143): nobody typed it."""
+    text = wrappers.joined(body.get("content"), *_TEXT_TYPES)
+    if text.strip():
+        author, recipient = text_of(body.get("author")), text_of(body.get("recipient"))
+        t.notice(events.PROVIDER_INFO, f"{author} -> {recipient}\n{text}", "agent-mail")
+    else:
+        t.drop(denylist.ENCRYPTED_MAIL)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+HANDLERS: Final[dict[str, Handler]] = {
+    "response_item.message": message,
+    "response_item.reasoning": reasoning,
+    "response_item.agent_message": agent_mail,
+    "inter_agent_communication": agent_mail,
+    "event_msg.user_message": user_message,
+    "event_msg.agent_message": agent_message,
+    "event_msg.agent_reasoning": agent_reasoning,
+    "event_msg.agent_reasoning_raw_content": agent_reasoning,
+}
