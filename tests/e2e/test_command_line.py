@@ -67,9 +67,9 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def _full(machine: Machine) -> None:
-    machine.claude(claude_log.lines(claude_log.user("hello claude"), claude_log.assistant("hello human")))
-    machine.codex(codex_log.lines(*codex_log.conversation("hello codex", "hello again", thread_id=CODEX_ID)))
-    machine.gemini(gemini_log.lines(*gemini_log.conversation("hello gemini", "hello there", session_id=GEMINI_ID)))
+    machine.claude(claude_log.lines(*claude_log.conversation("hello claude", "hello human")))
+    machine.codex(codex_log.lines(*codex_log.conversation("hello codex", "hello again", CODEX_ID)))
+    machine.gemini(gemini_log.lines(*gemini_log.conversation("hello gemini", "hello there", GEMINI_ID)))
 
 
 def test_an_empty_machine_gets_a_friendly_answer(machine: Machine) -> None:
@@ -102,7 +102,7 @@ def test_without_the_setting_no_twin_is_written(machine: Machine) -> None:
 
 
 def test_translate_prints_valid_events_and_touches_nothing(machine: Machine) -> None:
-    path = machine.claude(claude_log.lines(claude_log.user("hi"), claude_log.assistant("ho")))
+    path = machine.claude(claude_log.lines(*claude_log.conversation("hi", "ho")))
     done = machine.run("translate", path)
     assert done.returncode == 0, done.stderr
     events = [TwinEvent.model_validate_json(line) for line in done.stdout.splitlines()]
@@ -112,7 +112,7 @@ def test_translate_prints_valid_events_and_touches_nothing(machine: Machine) -> 
 
 def test_translate_reads_compressed_rollouts(machine: Machine, tmp_path: Path) -> None:
     path = tmp_path / f"rollout-2026-09-20T12-00-00-{CODEX_ID}.jsonl.zst"
-    path.write_bytes(zstandard.compress(codex_log.lines(*codex_log.conversation("packed", "yes", thread_id=CODEX_ID))))
+    path.write_bytes(zstandard.compress(codex_log.lines(*codex_log.conversation("packed", "yes", CODEX_ID))))
     done = machine.run("translate", path)
     assert b'"text":"packed"' in done.stdout
 

@@ -25,7 +25,7 @@ def user(text: str, id: str = "u1", minute: int = 1, **fields: Any) -> Record:
     return {"id": id, "timestamp": at(minute), "type": "user", "content": [{"text": text}], **fields}
 
 
-def gemini(text: str = "", id: str = "g1", minute: int = 2, **fields: Any) -> Record:
+def gemini(text: Any = "", id: str = "g1", minute: int = 2, **fields: Any) -> Record:
     return {"id": id, "timestamp": at(minute), "type": "gemini", "content": text, "model": "gemini-3-pro", **fields}
 
 
@@ -108,9 +108,7 @@ def fed(*records: Record, into: Translator | None = None) -> tuple[list[Draft], 
     """The drafts of a JSONL with these records, and the translator that made them."""
     made = into or translator()
     drafts = [
-        draft
-        for number, line in enumerate(lines(*records).split(b"\n")[:-1])
-        for draft in made.feed(line, number)
+        draft for number, line in enumerate(lines(*records).split(b"\n")[:-1]) for draft in made.feed(line, number)
     ]
     return drafts, made
 
@@ -120,3 +118,7 @@ def fed_document(value: Record) -> tuple[list[Draft], Translator]:
     drafts = made.feed_document(orjson.dumps(value))
     assert drafts is not None
     return drafts, made
+
+
+def conversation(prompt: str, reply: str, session: str = SESSION) -> list[Record]:
+    return [header(session), user(prompt), gemini(reply)]

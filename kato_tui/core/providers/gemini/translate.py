@@ -1,0 +1,264 @@
+"""A Gemini chat as a fold: JSONL records in file order, or the messages of a whole document.
+
+The replay rules of the CLI (`loadConversationRecord`) decide what a line is; what it replaces stays in the twin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+from kato_tui.core import text as texts
+from kato_tui.core.model import events
+from kato_tui.core.model.facts import AgentState
+from kato_tui.core.providers.base import SHAPE_ERRORS, Record, Translator, text_of
+from kato_tui.core.providers.gemini import content as parts
+from kato_tui.core.providers.gemini.calls import MAX_ASKED
+from kato_tui.core.providers.gemini.messages import HANDLERS, Message, tell
+from kato_tui.core.providers.gemini.seen import Entry, How, Listing, Seen
+from kato_tui.core.providers.gemini.usage import Counted
+
+REWIND: Final = "$rewindTo"
+SET: Final = "$set"
+HEADER: Final = "header"
+
+#: Fields of the header and of `$set` records: none is part of the conversation.
+METADATA: Final[dict[str, str]] = {
+    "sessionId": "becomes the id to resume with",
+    "projectHash": "names the project's folder",
+    "startTime": "becomes the first activity",
+    "lastUpdated": "when the file was last written: the time of no record",
+    "kind": "main or sub-agent: decided by the file",
+    "summary": "becomes the session title",
+    "directories": "becomes the working directory",
+    "memoryScratchpad": "the CLI's notes for its own memory extraction",
+    "messages": "translated one by one",
+}
+_SET_DROPPED: Final = "metadata: becomes session facts"
+#: The line after nearly every message. These bytes prove that the record holds nothing but a write time.
+_UPDATED: Final = b'{"$set":{"lastUpdated":"'
+_MAX_UPDATED: Final = 64
+_REWOUND: Final = "The conversation was rewound to before an earlier message."
+
+
+class GeminiTranslator(Translator):
+    def restore(self, state: Record) -> None:
+        self.seen = Seen(state.get("seen", {}))
+        self.usage = Counted(state.get("usage", []))
+        #: Open questions by call id, for answers that come in a message of their own.
+        self.asked: Record = dict(state.get("asked", {}))
+        self._told: set[tuple[str, str]] = set()
+
+    def save(self) -> Record:
+        return {"seen": self.seen.save(), "usage": self.usage.save(), "asked": dict(self.asked)}
+
+    def record_type(self, record: Record) -> str:
+        shape = _shape(record)
+        return parts.label(record.get("type")) or "untyped" if shape == "message" else shape
+
+    def peek(self, line: bytes) -> tuple[str, str] | None:
+        if line.startswith(_UPDATED) and len(line) <= _MAX_UPDATED and line.count(b'"') == 6 and line.endswith(b'"}}'):
+            return SET, METADATA["lastUpdated"]
+        return None
+
+    def translate(self, record: Record) -> None:
+        self._told.clear()
+        handler = _RECORDS.get(_shape(record))
+        if handler is None:
+            self.keep_raw(self._type, record)
+        else:
+            handler(self, record)
+
+    def translate_document(self, document: Record) -> None:
+        self._told.clear()
+        messages = document.get("messages")
+        header = {key: value for key, value in document.items() if key != "messages"}
+        self.item(HEADER, header, self.header, cursor=0)
+        # The cursor is an index into the messages: the header is not one of them.
+        self.item_ids.clear()
+        if not isinstance(messages, list):
+            if messages is not None:
+                self.item("messages", {"messages": messages}, self._keep, cursor=0)
+            return
+        for index, message in enumerate(messages):
+            if isinstance(message, dict):
+                kind = parts.label(message.get("type")) or "untyped"
+                self.item(kind, message, self.own, cursor=index)
+            else:
+                self.item("message", {"message": message}, self._keep, cursor=index)
+
+    def keep_raw(self, raw_type: str, raw: Any, **where: Any) -> None:
+        # A document is told whole every time it changes, so what is unknown in it comes again as well.
+        where.setdefault("check", self.source.layout == "document")
+        super().keep_raw(raw_type, raw, **where)
+
+    def _keep(self, record: Record) -> None:
+        self.keep_raw(self._type, record)
+
+    def tell_once(self, kind: str, call_id: str, payload: Record, **where: Any) -> None:
+        """A tool event, once in a record: a list of messages holds a result with its call and in a user turn too."""
+        if (kind, call_id) in self._told:
+            self.repeat()
+            return
+        self._told.add((kind, call_id))
+        self.emit(kind, payload, **where)
+
+    def ask(self, call_id: str, questions: list[Any]) -> None:
+        self.asked.pop(call_id, None)
+        self.asked[call_id] = questions
+        if len(self.asked) > MAX_ASKED:
+            del self.asked[next(iter(self.asked))]
+
+    # Records.
+
+    def header(self, record: Record) -> None:
+        self._metadata(record, HEADER)
+        messages = record.get("messages")
+        if isinstance(messages, list):
+            for message in messages:
+                self._each(message, self.own)
+        self.drop(_SET_DROPPED)
+
+    def set_record(self, record: Record) -> None:
+        changes = record[SET]
+        self._metadata(changes, SET)
+        messages = changes.get("messages")
+        if isinstance(messages, list):
+            self._replace(messages)
+        elif messages is not None:
+            self.keep_raw("$set.messages", messages)
+        self.drop(_SET_DROPPED)
+
+    def rewind(self, record: Record) -> None:
+        """Earlier events stay in the twin: the notice says that the conversation went on without them."""
+        payload = {"text": _REWOUND, "subtype": "rewind"}
+        self.emit(events.SYSTEM_MESSAGE, payload, event_id=record[REWIND] or None, check=True)
+        self.seen.rewind(record[REWIND])
+        self.facts.agent_state = AgentState()
+
+    def own(self, record: Record) -> None:
+        """A message in a record of its own, or in a document: its id and time are its own."""
+        ident, content = _ident(record), parts.read(record.get("content"))
+        key = _key(record, content)
+        entry = self.seen.get(ident)
+        how = entry.told_as(key) if entry else "own"
+        # Without an id a line of a JSONL is itself and no other; a document's messages are compared by content.
+        check = ident is not None or self.source.layout == "document"
+        self._tell(record, content, key, how, entry, check=check, news=True)
+
+    # Parts of records.
+
+    def _metadata(self, changes: Record, prefix: str) -> None:
+        facts = self.facts
+        session_id, summary = changes.get("sessionId"), changes.get("summary")
+        if isinstance(session_id, str) and session_id and self.source.kind == "main":
+            facts.saw_resume_id(session_id)
+        if self.source.parent:
+            facts.parent = self.source.parent
+        if isinstance(summary, str):
+            facts.set_title(texts.one_line(summary) or None, "summary")
+        directories = changes.get("directories")
+        if isinstance(directories, list) and directories and isinstance(directories[0], str) and directories[0]:
+            facts.cwd = directories[0]
+        started = parts.iso(changes.get("startTime"))
+        if started:
+            facts.saw_time(started)
+        for name in changes:
+            if name not in METADATA:
+                self.keep_raw(f"{prefix}.{name}", changes[name])
+
+    def _each(self, message: Any, handler: Callable[[Record], None]) -> None:
+        """One message of a list inside a record; one of an unexpected shape is kept raw, alone."""
+        drafts, index, verdict = len(self._drafts), self._emit_index, self._verdict
+        try:
+            handler(message)
+        except SHAPE_ERRORS:
+            del self._drafts[drafts:]
+            self._emit_index, self._verdict = index, verdict
+            self.keep_raw("message", message, check=True)
+
+    def _replace(self, messages: list[Any]) -> None:
+        """`$set.messages`: the whole list anew, after start-up, a masking sync or a compaction."""
+        listing = self.seen.listing([_ident(message) for message in messages])
+        for message in messages:
+            self._each(message, partial(self._listed, listing))
+
+    def _listed(self, listing: Listing, record: Record) -> None:
+        ident, content = _ident(record), parts.read(record.get("content"))
+        key = _key(record, content)
+        entry = listing.entry(ident)
+        how = listing.judge(ident, key)
+        self._tell(record, content, key, how, entry, check=True, news=entry is None and how == "own")
+
+    def _tell(
+        self,
+        record: Record,
+        content: parts.Content,
+        key: str,
+        how: How,
+        entry: Entry | None,
+        *,
+        check: bool,
+        news: bool,
+    ) -> None:
+        ident = _ident(record)
+        counted = entry is not None and entry.counted
+        unsure = how == "unsure"
+        message = Message(
+            record=record,
+            type=parts.label(record.get("type")) or "untyped",
+            id=ident,
+            content=content,
+            event_id=None if unsure else ident,
+            timestamp=None if unsure else parts.iso(record.get("timestamp")),
+            check=check,
+            copied=unsure,
+            speaks=how != "copy",
+            news=news and not unsure,
+            again=entry is not None,
+            counted=counted,
+        )
+        self.seen.remember(ident, Entry(key, how, counted or bool(content.text.strip())))
+        tell(self, message)
+
+
+def _shape(record: Record) -> str:
+    """What a line is, tested in the order of the CLI's own replay."""
+    if isinstance(record.get(REWIND), str):
+        return REWIND
+    if isinstance(record.get("id"), str):
+        return "message"
+    if isinstance(record.get(SET), dict):
+        return SET
+    if isinstance(record.get("sessionId"), str) and "type" not in record:
+        return HEADER
+    if record.get("type") in HANDLERS and "content" in record:
+        return "message"
+    return parts.label(record.get("type")) or "untyped"
+
+
+def _ident(message: Any) -> str | None:
+    """The id of a message; whether it is one at all is found out when it is told."""
+    given = message.get("id") if isinstance(message, dict) else None
+    return given if isinstance(given, str) and given else None
+
+
+def _key(record: Record, content: parts.Content) -> str:
+    """A fingerprint of what was sent: the same for a message and its copy, however each is laid out."""
+    text = content.text
+    if text.strip():
+        return parts.digest(text_of(record.get("type")), text)
+    listed = record.get("toolCalls")
+    given = [call.get("id") for call in (listed if isinstance(listed, list) else []) if isinstance(call, dict)]
+    given += [call.get("id") for call in (*content.calls, *content.responses)]
+    ids = sorted({ident for ident in given if isinstance(ident, str)})
+    return parts.digest(text_of(record.get("type")), "", *ids) if ids else ""
+
+
+_RECORDS: Final[dict[str, Callable[[GeminiTranslator, Record], None]]] = {
+    REWIND: GeminiTranslator.rewind,
+    "message": GeminiTranslator.own,
+    SET: GeminiTranslator.set_record,
+    HEADER: GeminiTranslator.header,
+}
