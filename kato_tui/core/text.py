@@ -24,6 +24,9 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 #: An unterminated escape must not swallow a whole document, so escapes are only looked for in slices this long.
 _ESCAPE_REACH = 4096
+#: Bytes written as base64: in a data URL of any length, else a run that is longer than any word or path.
+_BLOB = re.compile(r"(?:data:[\w.+-]{1,64}/[\w.+-]{1,64};base64,)[A-Za-z0-9+/=]{16,}|[A-Za-z0-9+/]{1024,}={0,2}")
+_DATA_URL = "data:"
 
 
 def whole(text: str) -> str:
@@ -99,3 +102,24 @@ def media_text(facts: dict[str, Any]) -> str:
     if "name" in facts:
         parts.append(str(facts["name"]))
     return f"[{', '.join(parts)}]"
+
+
+def without_bytes(value: Any) -> Any:
+    """`value` (parsed JSON) with base64 data replaced by what it was: for data that no handler knows."""
+    if isinstance(value, str):
+        return _BLOB.sub(_described, value) if len(value) >= 1024 or _DATA_URL in value else value
+    if isinstance(value, list):
+        return [without_bytes(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    out = {key: without_bytes(item) for key, item in value.items()}
+    data = value.get("data")
+    if value.get("type") == "base64" and isinstance(data, str) and out["data"] == data:
+        kind = value.get("media_type")
+        out["data"] = media_text(media_facts(kind if isinstance(kind, str) else None, data))
+    return out
+
+
+def _described(match: re.Match[str]) -> str:
+    head, comma, data = match[0].rpartition(",")
+    return media_text(media_facts(head.removeprefix(_DATA_URL).partition(";")[0] if comma else None, data))

@@ -311,10 +311,10 @@ class Translator(ABC):
             self._verdict, self._reason = "repeated", reason
 
     def keep_raw(self, raw_type: str, raw: Any, **where: Any) -> None:
-        """Keep an unknown record (or part of one) as it is, and count its type as unknown."""
+        """Keep an unknown record (or part of one) as it is, less the bytes of images; count its type as unknown."""
         raw_type = texts.one_line(raw_type, 80) or "untyped"
         self.facts.saw_unknown(raw_type)
-        self.emit(events.PROVIDER_RAW, {"rawType": raw_type, "raw": raw}, **where)
+        self.emit(events.PROVIDER_RAW, {"rawType": raw_type, "raw": texts.without_bytes(raw)}, **where)
         if self._verdict is None:
             self._verdict = "raw"
 

@@ -139,9 +139,7 @@ def _tool_use(t: ClaudeTranslator, block: Record, line: _Line) -> bool:
     call_id, name = block.get("id"), block.get("name")
     if not (isinstance(call_id, str) and call_id and isinstance(name, str) and name):
         return False
-    # The hash, because one call id may begin with another.
-    if line.entry is not None and not new_part(line.entry, line.known, events.TOOL_CALL, digest(call_id)):
-        line.repeated = True
+    if _told(line, events.TOOL_CALL, call_id):
         return True
     if t.live:
         t.memory.open_tool(call_id, name, t.time)
@@ -150,8 +148,16 @@ def _tool_use(t: ClaudeTranslator, block: Record, line: _Line) -> bool:
         return True
     description = tool_input.get("description") if isinstance(tool_input, dict) else None
     described = t.clean(description) if isinstance(description, str) and description else None
-    payload = opt(toolCallId=call_id, name=name, description=described, input=tool_input)
+    payload = opt(toolCallId=call_id, name=t.clean(name) or "tool", description=described, input=tool_input)
     t.emit(events.TOOL_CALL, payload, **line.where)
+    return True
+
+
+def _told(line: _Line, kind: str, call_id: str) -> bool:
+    """Whether an earlier snapshot of the message held this call or result. By hash: one id may begin with another."""
+    if line.entry is None or new_part(line.entry, line.known, kind, digest(call_id)):
+        return False
+    line.repeated = True
     return True
 
 
@@ -160,7 +166,9 @@ def _server_tool_use(t: ClaudeTranslator, block: Record, line: _Line) -> bool:
     call_id, name = text_of(block.get("id")), text_of(block.get("name"))
     if not (call_id and name):
         return False
-    t.emit(events.TOOL_CALL, opt(toolCallId=call_id, name=name, input=block.get("input")), **line.where)
+    if not _told(line, events.TOOL_CALL, call_id):
+        payload = opt(toolCallId=call_id, name=t.clean(name) or "tool", input=block.get("input"))
+        t.emit(events.TOOL_CALL, payload, **line.where)
     return True
 
 
@@ -168,8 +176,9 @@ def _server_tool_result(t: ClaudeTranslator, block: Record, line: _Line) -> bool
     call_id = text_of(block.get("tool_use_id"))
     if not call_id:
         return False
-    payload = opt(toolCallId=call_id, json=results.lean(block.get("content")))
-    t.emit(events.TOOL_RESULT, payload, **line.where)
+    if not _told(line, events.TOOL_RESULT, call_id):
+        payload = opt(toolCallId=call_id, json=results.lean(block.get("content")))
+        t.emit(events.TOOL_RESULT, payload, **line.where)
     return True
 
 

@@ -21,6 +21,9 @@ MAX_QUEUED_CHARS: Final = 32 * 1024
 MAX_QUEUE_CHARS: Final = 128 * 1024
 MAX_DELIVERED: Final = 16
 MAX_LINKS: Final = 32
+#: Records that a resume writes again, and leaves that a summary names, are among the last few.
+MAX_RECENT: Final = 64
+MAX_SUMMARIES: Final = 16
 MAX_KEY: Final = 128
 #: How many records after a prompt left the queue its second copy may come. The same words later are a new prompt.
 DELIVERY_REACH: Final = 48
@@ -52,6 +55,10 @@ class Memory:
         #: prompts shown when they left the queue: [length, hash, record number]
         self.delivered: list[list[Any]] = state.get("delivered", [])
         self.links: list[str] = state.get("links", [])
+        #: hashes of the last record uuids
+        self.recent: list[str] = state.get("recent", [])
+        #: hash of a leaf's uuid -> title that waits for this leaf
+        self.summaries: dict[str, str] = state.get("summaries", {})
         self.high_water: str | None = state.get("highWater")
         self.boundary: str | None = state.get("boundary")
         self.records: int = state.get("records", 0)
@@ -67,6 +74,8 @@ class Memory:
             "queue": [dict(entry) for entry in self.queue],
             "delivered": [list(entry) for entry in self.delivered],
             "links": list(self.links),
+            "recent": list(self.recent),
+            "summaries": dict(self.summaries),
             "highWater": self.high_water,
             "boundary": self.boundary,
             "records": self.records,
@@ -103,6 +112,28 @@ class Memory:
             return True
         self.links.append(link)
         del self.links[:-MAX_LINKS]
+        return False
+
+    def saw_record(self, uuid: str) -> bool:
+        """Whether this record was among the last ones; it is remembered."""
+        mark = digest(uuid)
+        if mark in self.recent:
+            return True
+        self.recent.append(mark)
+        del self.recent[:-MAX_RECENT]
+        return False
+
+    def title_at(self, uuid: str) -> str | None:
+        """The summary that waited for this record, if one did."""
+        return self.summaries.pop(digest(uuid), None) if self.summaries else None
+
+    def is_own_leaf(self, leaf: str, title: str) -> bool:
+        """Whether a summary's leaf is one of the last records; otherwise its title waits for that record."""
+        mark = digest(leaf)
+        if mark in self.recent:
+            return True
+        self.summaries[mark] = title
+        _trim(self.summaries, MAX_SUMMARIES)
         return False
 
     def deliver(self, mark: list[Any]) -> None:

@@ -28,7 +28,7 @@ REPEATED_FIELDS: Final = {
     "results": "WebSearch: the text",
     "filenames": "Glob, Grep: the text",
 }
-#: Of these the text is only a preview when a large output was spilled to a file.
+#: These the text does not hold when a large output was spilled to a file, or when there is no text.
 _SPILLED_FIELDS: Final = frozenset(("stdout", "stderr", "content", "results", "filenames"))
 _SPILLED: Final = "<persisted-output>"
 #: Nested values deeper than this are cut: no tool needs it, a hostile log might.
@@ -70,8 +70,8 @@ def _beside(t: ClaudeTranslator, block: Any) -> None:
 def _result(t: ClaudeTranslator, call_id: str, block: Record, extra: Any) -> None:
     text = _content_text(t, block.get("content"))
     failed = block.get("is_error") if isinstance(block.get("is_error"), bool) else None
-    if not text and isinstance(extra, str):
-        text = t.clean(extra)
+    if not text and not isinstance(extra, dict):
+        text = _content_text(t, extra)
     tool = t.memory.close_tool(call_id) if t.live else ""
     t.set_state(activity.busy)
     if decisions.answer(t, call_id, text, extra, failed):
@@ -132,10 +132,10 @@ def media_of(block: Record) -> Record:
 
 def structured_result(extra: Record, text: str) -> Record:
     """`toolUseResult` without the fields that repeat the text, the call or whole files."""
-    spilled = text.startswith(_SPILLED)
+    only_here = not text or text.startswith(_SPILLED)
     out: Record = {}
     for key, value in extra.items():
-        if key in REPEATED_FIELDS and not (spilled and key in _SPILLED_FIELDS):
+        if key in REPEATED_FIELDS and not (value and only_here and key in _SPILLED_FIELDS):
             continue
         # Read: the numbers are worth keeping, the file's content is the text.
         if key == "file" and isinstance(value, dict):
@@ -162,4 +162,4 @@ def lean(value: Any, depth: int = 0) -> Any:
         }
     if isinstance(value, list):
         return [lean(part, depth + 1) for part in value] if depth <= _MAX_DEPTH else "[too deep]"
-    return value
+    return texts.without_bytes(value)

@@ -9,7 +9,7 @@ from kato_tui.core import text as texts
 from kato_tui.core.model import events
 from kato_tui.core.model.facts import AgentState, TitleSource
 from kato_tui.core.providers.base import Record, Translator, opt, text_of
-from kato_tui.core.providers.claude import assistant, attachments, notices, prompt_queue, user
+from kato_tui.core.providers.claude import activity, assistant, attachments, notices, prompt_queue, user
 from kato_tui.core.providers.claude.files import UUID
 from kato_tui.core.providers.claude.memory import Memory, digest
 from kato_tui.core.providers.claude.stamps import older, stamp
@@ -118,14 +118,17 @@ class ClaudeTranslator(Translator):
 
     def enter(self, record: Record) -> None:
         """Read the envelope of a record that belongs to the conversation."""
-        time, event_id = stamp(record.get("timestamp")), _id(record)
-        memory = self.memory
+        memory, event_id = self.memory, _id(record)
         copied = self._fork_of(record)
+        # A fork keeps every timestamp but the last one, and nothing tells which is the last: none is trusted.
+        time = None if copied else stamp(record.get("timestamp"))
         self.time = time
         self.sidechain = self.source.kind == "main" and record.get("isSidechain") is True
+        # Resuming in 1.0.x wrote the last rows again: the same uuid with a new time.
+        again = event_id is not None and memory.saw_record(event_id)
         # A second /compact appends earlier rows again with their own uuid and time: they look old where they stand.
-        stale = bool(time and event_id) and not copied and older(time or "", memory.high_water)
-        self.reappended = stale and older(time or "", memory.boundary)
+        stale = again or (bool(time and event_id) and older(time or "", memory.high_water))
+        self.reappended = again or (stale and older(time or "", memory.boundary))
         self.live = not (self.sidechain or copied or self.reappended)
         self.here = {
             "event_id": event_id,
@@ -137,8 +140,10 @@ class ClaudeTranslator(Translator):
         }
         if self.sidechain:
             self.here["event_type"] = f"sidechain.{self._type}"
-        if not copied and time and (memory.high_water is None or time > memory.high_water):
+        if time and not again and (memory.high_water is None or time > memory.high_water):
             memory.high_water = time
+        if event_id and (title := memory.title_at(event_id)):
+            self.facts.set_title(title, "summary")
         if self.live:
             self._envelope_facts(record, time)
 
@@ -181,8 +186,19 @@ def _id(record: Record) -> str | None:
 
 def _title(t: ClaudeTranslator, record: Record) -> None:
     field, rank = TITLES[t.type]
-    t.facts.set_title(texts.one_line(text_of(record.get(field))), rank)
+    title = texts.one_line(text_of(record.get(field)))
+    leaf = text_of(record.get("leafUuid"))
+    # Old versions head a file with the summaries of other conversations: their leaves are not in this file.
+    if not leaf or t.memory.is_own_leaf(leaf, title):
+        t.facts.set_title(title, rank)
     t.drop(_TITLE_REASON)
+
+
+def _result(t: ClaudeTranslator, record: Record) -> None:
+    """The last record of a run: it ends the turn (spec §10); what it holds varies too much to be read."""
+    t.enter(record)
+    t.set_state(activity.idle)
+    t.keep_raw("result", record, **t.here)
 
 
 def _denied(t: ClaudeTranslator, record: Record) -> None:
@@ -208,6 +224,7 @@ HANDLERS: Final[dict[str, Callable[[ClaudeTranslator, Record], None]]] = {
     "attachment": attachments.translate,
     "queue-operation": prompt_queue.translate,
     "pr-link": _pr_link,
+    "result": _result,
     **dict.fromkeys(TITLES, _title),
     **dict.fromkeys(DENYLIST, _denied),
 }

@@ -107,7 +107,7 @@ def _of_block(block: Record) -> str:
         )
     if isinstance(block.get("data"), str):
         return texts.media_text(texts.media_facts(text_of(block.get("mimeType")) or None, block["data"]))
-    return orjson.dumps(block, default=str).decode()
+    return orjson.dumps(texts.without_bytes(block), default=str).decode()
 
 
 def of_command(body: Record) -> Record:
@@ -147,7 +147,7 @@ def of_mcp(body: Record) -> Record:
     is_error = result.get("isError", result.get("is_error"))
     return opt(
         text=of_blocks(content) if isinstance(content, list) else text_of(content),
-        json=structured,
+        json=texts.without_bytes(structured),
         isError=is_error if isinstance(is_error, bool) else None,
     )
 
@@ -167,7 +167,7 @@ def of_rest(body: Record) -> Record:
 def rest(body: Record) -> Record | None:
     """The fields of a result that say more than its text."""
     left = {key: value for key, value in body.items() if key not in _REPEATED and value is not None}
-    return left or None
+    return texts.without_bytes(left) or None
 
 
 def changes(body: Record) -> Record:
