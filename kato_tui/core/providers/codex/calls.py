@@ -30,7 +30,7 @@ def call(t: CodexTranslator, call_id: str, name: str, given: Any, form: str) -> 
         known["c"] += form
         return False
     t.calls.open(call_id, name, form, t.when)
-    t.say(events.TOOL_CALL, opt(toolCallId=call_id, name=name or "tool", input=given), "tool_call", call_id)
+    t.say(events.TOOL_CALL, opt(toolCallId=call_id, name=t.clean(name) or "tool", input=given), "tool_call", call_id)
     t.be_busy()
     return True
 

@@ -37,7 +37,7 @@ def user_message(t: CodexTranslator, item: Record) -> None:
 def agent_message(t: CodexTranslator, item: Record) -> None:
     t.paginated = True
     blocks = [text_of(b.get("text")) for b in _list(item.get("content")) if isinstance(b, dict)]
-    messages.assistant_said(t, ["".join(blocks)], item.get("phase"), "i")
+    messages.assistant_said(t, ["".join(blocks)], item.get("phase"), "i", text_of(item.get("id")))
 
 
 def reasoning(t: CodexTranslator, item: Record) -> None:

@@ -9,6 +9,7 @@ the user's if the log has shown no user events at all, and information otherwise
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from kato_tui.core import text as texts
@@ -27,6 +28,8 @@ _TEXT_TYPES: Final = ("input_text", "output_text", "text", "Text")
 _MEDIA_TYPES: Final = ("input_image", "input_audio", "image", "audio")
 _PHASES: Final = {"commentary": "commentary", "final_answer": "final", "final": "final"}
 _PLAN: Final = ("<proposed_plan>", "</proposed_plan>")
+#: Codex strips these from its events and items and leaves them in the response item; nobody is meant to see them.
+_CITATION: Final = re.compile(r"\s*<oai-mem-citation>.*?</oai-mem-citation>", re.DOTALL)
 
 
 def message(t: CodexTranslator, body: Record) -> None:
@@ -117,9 +120,10 @@ def hook_prompt(t: CodexTranslator, text: str, form: str) -> None:
 
 def _reply(t: CodexTranslator, text: str, form: str) -> None:
     """The answers to an asynchronous question arrive as a user message."""
-    if not t.once(f"reply:{digest(text)}", form):
+    answers = wrappers.inside(text, "send_user_message_question_reply").strip()
+    if not t.once(f"reply:{digest(answers)}", form):
         t.repeat()
-    elif not questions.replies(t, wrappers.inside(text, "send_user_message_question_reply")):
+    elif not questions.replies(t, answers):
         t.notice(events.PROVIDER_INFO, text, "question-reply")
 
 
@@ -161,14 +165,14 @@ def confirm_user(t: CodexTranslator, text: str, media: list[Record], paths: list
     if not text.strip() and not media and not paths:
         t.drop(denylist.EMPTY_MESSAGE)
         return
-    for index, entry in enumerate(t.held):
-        if entry["text"] == text or (text and text in entry["text"]):
-            earlier, t.held = t.held[:index], t.held[index + 1 :]
-            _settle(t, earlier, as_user=False)
-            _name(entry["media"], paths)
-            t.said["user"].note(digest(text), f"r{form}")
-            _typed(t, entry["text"], entry["media"], entry["id"], entry)
-            return
+    index = _held_at(t, text)
+    if index is not None:
+        earlier, entry, t.held = t.held[:index], t.held[index], t.held[index + 1 :]
+        _settle(t, earlier, as_user=False)
+        _name(entry["media"], paths)
+        t.said["user"].note(digest(text), f"r{form}")
+        _typed(t, entry["text"], entry["media"], entry["id"], entry)
+        return
     key = digest(text)
     if t.review and t.said["user"].holds(key):
         t.repeat("the prompt of a review, twice")
@@ -179,6 +183,14 @@ def confirm_user(t: CodexTranslator, text: str, media: list[Record], paths: list
     else:
         media += [wrappers.file_facts(path) for path in paths]
         _typed(t, text, media, None)
+
+
+def _held_at(t: CodexTranslator, text: str) -> int | None:
+    """The held record that an event confirms: the one with its words, else one that holds them among others."""
+    held = [entry["text"] for entry in t.held]
+    if text in held:
+        return held.index(text)
+    return next((index for index, words in enumerate(held) if text and text in words), None)
 
 
 def settle(t: CodexTranslator) -> None:
@@ -238,24 +250,48 @@ def assistant_item(t: CodexTranslator, body: Record) -> None:
             texts_.append(text_of(block.get("refusal")))
         else:
             t.keep_block(f"assistant content {kind}", block)
-    assistant_said(t, texts_, body.get("phase"), "r")
+    assistant_said(t, texts_, body.get("phase"), "r", text_of(body.get("id")))
 
 
 def agent_message(t: CodexTranslator, body: Record) -> None:
     assistant_said(t, [text_of(body.get("message"))], body.get("phase"), "e")
 
 
-def assistant_said(t: CodexTranslator, blocks: list[str], phase: Any, form: str) -> None:
+def assistant_said(t: CodexTranslator, blocks: list[str], phase: Any, form: str, item_id: str = "") -> None:
     """One message, told by up to three forms.
 
     The event comes once per block, and leaves out a `<proposed_plan>`, which has an item of its own; so forms are
     compared part by part, and only what no form has told yet is emitted.
     """
-    said = t.said["assistant"]
+    blocks = [_CITATION.sub("", block) for block in blocks]
     parts = [part for block in blocks for part in _plan_parts(block) if part.strip()]
     if not parts:
         t.drop(denylist.EMPTY_MESSAGE)
         return
+    if _same_item(t, item_id, holds_plan=_PLAN[0] in "".join(blocks)):
+        t.repeat()
+    else:
+        _say_new(t, blocks, parts, phase, form)
+    if phase == "final_answer" or (phase is None and not t.has_turns):
+        t.be_idle()
+    else:
+        t.be_busy()
+
+
+def _same_item(t: CodexTranslator, item_id: str, *, holds_plan: bool) -> bool:
+    """Whether a record with this id was told: an AgentMessage shares the id of its response item, not every word."""
+    if not item_id:
+        return False
+    key = f"id:{digest(item_id)}"
+    told = t.said["assistant"].holds(key)
+    if not told:
+        t.said["assistant"].note(key, "")
+    # The mirror leaves the plan out: words decide about a response item that holds one.
+    return told and not holds_plan
+
+
+def _say_new(t: CodexTranslator, blocks: list[str], parts: list[str], phase: Any, form: str) -> None:
+    said = t.said["assistant"]
     whole = digest("".join(blocks).strip())
     if len(parts) > 1 and any(entry[0] == whole and form not in entry[1] for entry in said.entries):
         said.first(whole, form)
@@ -264,21 +300,16 @@ def assistant_said(t: CodexTranslator, blocks: list[str], phase: Any, form: str)
     new = [part for part in parts if said.first(digest(part.strip()), form)]
     if len(new) == len(parts) > 1:
         said.note(whole, form)
-    text = "".join(blocks) if len(new) == len(parts) else "".join(new)
     if not new:
         t.repeat()
+        return
+    payload: Record = {"text": t.clean("".join(blocks) if len(new) == len(parts) else "".join(new))}
+    if isinstance(phase, str):
+        payload["phase"] = _PHASES.get(phase, "other")
+    if payload["text"].strip():
+        t.say(events.ASSISTANT_MESSAGE, payload, "agent_message")
     else:
-        payload: Record = {"text": t.clean(text)}
-        if isinstance(phase, str):
-            payload["phase"] = _PHASES.get(phase, "other")
-        if payload["text"].strip():
-            t.say(events.ASSISTANT_MESSAGE, payload, "agent_message")
-        else:
-            t.drop(denylist.EMPTY_MESSAGE)
-    if phase == "final_answer" or (phase is None and not t.has_turns):
-        t.be_idle()
-    else:
-        t.be_busy()
+        t.drop(denylist.EMPTY_MESSAGE)
 
 
 def _plan_parts(text: str) -> list[str]:
@@ -304,10 +335,10 @@ def agent_reasoning(t: CodexTranslator, body: Record) -> None:
 def thought(t: CodexTranslator, sections: list[str], form: str) -> None:
     """The event comes once per section of a summary, the response item holds them all."""
     told = False
-    for section in sections:
+    for section in (t.clean(section) for section in sections):
         if section.strip():
             if t.said["thought"].first(digest(section.strip()), form):
-                t.say(events.ASSISTANT_THINKING, {"text": t.clean(section) or section}, "reasoning")
+                t.say(events.ASSISTANT_THINKING, {"text": section}, "reasoning")
             told = True
     if told:
         t.repeat()

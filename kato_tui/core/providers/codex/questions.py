@@ -36,7 +36,7 @@ def ask(t: CodexTranslator, call_id: str, name: str, arguments: Any) -> bool:
     if name.endswith(ASYNC):
         call["w"] = len(asked)
     for index, question in enumerate(asked):
-        t.say(events.ASSISTANT_DECISION, _decision(call_id, index, question), "request_user_input", call_id)
+        t.say(events.ASSISTANT_DECISION, _decision(t, call_id, index, question), "request_user_input", call_id)
     t.be_busy()
     return True
 
@@ -55,9 +55,13 @@ def _labels(question: Record) -> list[str]:
     return [text_of(option["label"])[:_MAX_LABEL] for option in _options(question)]
 
 
-def _decision(call_id: str, index: int, question: Record) -> Record:
+def _decision(t: CodexTranslator, call_id: str, index: int, question: Record) -> Record:
     options = [
-        opt(id=str(number), label=option["label"], description=text_of(option.get("description")) or None)
+        opt(
+            id=str(number),
+            label=t.clean(option["label"]),
+            description=t.clean(text_of(option.get("description"))) or None,
+        )
         for number, option in enumerate(_options(question), 1)
     ]
     if question.get("isOther") is True:
@@ -67,7 +71,7 @@ def _decision(call_id: str, index: int, question: Record) -> Record:
         decisionId=f"{call_id}:{index}",
         decisionKey=own_id or digest(_prompt(question)),
         providerQuestionId=own_id or None,
-        prompt=_prompt(question),
+        prompt=t.clean(_prompt(question)),
         options=options,
         multiSelect=True if question.get("multiSelect") is True else None,
     )

@@ -160,11 +160,16 @@ class CodexTranslator(Translator):
             except SHAPE_ERRORS:
                 del self._drafts[drafts:]
                 self._emit_index = index
-                self.keep_raw(self._type, record, copied=self.copied)
+                self._keep_whole(record)
         elif self._type in DENYLIST:
             self.drop(DENYLIST[self._type])
         else:
-            self.keep_raw(self._type, record, timestamp=self.when, turn_id=self.turn, copied=self.copied)
+            self._keep_whole(record)
+
+    def _keep_whole(self, record: Record) -> None:
+        """Keep the record raw, and count it so even when it released a held prompt before."""
+        self._verdict = None
+        self.keep_raw(self._type, record, timestamp=self.when, turn_id=self.turn, copied=self.copied)
 
     def translate_document(self, document: Record) -> None:
         """A TypeScript rollout: items without times. A document that grew is continued behind the last item."""
