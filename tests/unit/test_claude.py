@@ -258,6 +258,8 @@ def test_a_pull_request_is_told_once() -> None:
 
 EVERYTHING = [
     {"type": "mode", "mode": "normal", "sessionId": claude.SESSION},
+    {"type": "summary", "summary": "About a2", "leafUuid": "a2"},
+    {"type": "summary", "summary": "About another", "leafUuid": "elsewhere"},
     claude.typed("go\n::start", "u1", 1, promptId="p"),
     claude.assistant(claude.thinking("hm"), uuid="a1", second=2),
     claude.assistant(claude.text("A long enough beginning"), uuid="a2", second=3, usage={"output_tokens": 9}),

@@ -86,7 +86,7 @@ def test_a_shell_line_reads_as_it_was_typed_and_its_output_is_info() -> None:
 
 
 def test_an_interruption_is_a_notice_and_leaves_the_agent_idle() -> None:
-    stop = claude.user([claude.text("[Request interrupted by user]")], "u2")
+    stop = claude.user([claude.text("[Request interrupted by user]")])
     log = (claude.typed("go"), claude.assistant(claude.call()), stop)
     assert told(*log)[-1] == ("system.message", "[Request interrupted by user]")
     assert state(*log) == ("needs-you", "idle", None)

@@ -141,3 +141,27 @@ def test_a_result_record_ends_the_turn() -> None:
 def test_names_and_notices_carry_no_terminal_sequences() -> None:
     _, drafts = run(claude.assistant(claude.call(name="Ba\x1b[31msh")), claude.result("\x1b[1mbold\x1b[0m"))
     assert [draft.payload.get("name", draft.payload.get("text")) for draft in drafts] == ["Bash", "bold"]
+
+
+# Questions.
+
+
+def test_an_answer_missing_from_the_structured_ones_is_read_from_the_text() -> None:
+    questions = [claude.question("Which?", "A", "B"), claude.question("When?", "now", "later")]
+    _, drafts = run(
+        claude.assistant(claude.call(name="AskUserQuestion", questions=questions)),
+        claude.result(
+            'User has answered your questions: "Which?"="A", "When?"="later". You can now continue.',
+            toolUseResult={"questions": questions, "answers": {"Which?": "A"}},
+        ),
+    )
+    assert [draft.payload["selections"] for draft in drafts[2:]] == [["A"], ["later"]]
+
+
+def test_a_command_in_a_record_appended_again_is_a_copy() -> None:
+    once = claude.typed("::start", "u1", 1)
+    _, drafts = run(once, {**once, "timestamp": claude.at(400)})
+    assert [(draft.kind, draft.copied) for draft in drafts] == [
+        ("user.kato-command", False),
+        ("user.kato-command", True),
+    ]

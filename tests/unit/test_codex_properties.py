@@ -39,6 +39,8 @@ RECORDS: list[log.Record] = [
     log.user_event("two"),
     log.agent_event("yes"),
     log.assistant_item("yes", "final_answer"),
+    log.assistant_item("no <oai-mem-citation>x</oai-mem-citation>", "final_answer", id="msg"),
+    log.user_item("stated", kinds=["user.text"]),
     log.completed("AgentMessage", id="msg", content=[{"type": "Text", "text": "yes"}]),
     log.completed("UserMessage", id="u", content=[{"type": "text", "text": "hi"}]),
     log.completed("CommandExecution", id="c", aggregated_output="x", exit_code=0),

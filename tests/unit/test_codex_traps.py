@@ -118,3 +118,45 @@ def test_an_unknown_record_that_releases_a_prompt_is_still_counted_as_unknown() 
     _, translator = fold(log.meta(), log.user_item("hello"), log.event("brand_new"))
     assert translator.tally is not None
     assert translator.tally["event_msg.brand_new"].raw == 1
+
+
+# State.
+
+
+def test_ids_of_any_length_leave_the_state_small() -> None:
+    huge = "x" * 100_000
+    asked = {"questions": [{"id": huge, "question": "Q", "options": [{"label": "A"}]}]}
+    _, translator = fold(
+        log.meta(),
+        log.started(huge),
+        log.context(huge),
+        log.call(huge),
+        log.output(huge, "done"),
+        log.call("q" + huge, "request_user_input", asked),
+    )
+    assert len(json.dumps(translator.save())) < 4096
+
+
+def test_an_answer_to_a_question_with_a_long_id_is_found() -> None:
+    huge = "x" * 1000
+    asked = {"questions": [{"id": huge, "question": "Q", "options": [{"label": "A"}]}]}
+    answers = json.dumps({"answers": {huge: {"answers": ["A"]}}})
+    drafts, _ = fold(log.call(huge, "request_user_input", asked), log.output(huge, answers))
+    assert [draft.payload["decisionId"] for draft in drafts] == [f"{huge}:0"] * 2
+    assert drafts[1].payload["selections"] == ["A"]
+
+
+def test_a_stated_kind_makes_a_prompt_the_users_in_a_legacy_log_too() -> None:
+    """The events of a legacy log may miss a prompt; `content_item_kinds` is evidence of its own."""
+    assert told(
+        log.meta(),
+        *log.prompt("first"),
+        log.assistant_item("One."),
+        log.user_item("second", kinds=["user.text"]),
+        log.assistant_item("Two."),
+    ) == [
+        ("user.message", "first"),
+        ("assistant.message", "One."),
+        ("user.message", "second"),
+        ("assistant.message", "Two."),
+    ]

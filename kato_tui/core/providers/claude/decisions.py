@@ -137,7 +137,8 @@ def _question_answers(t: ClaudeTranslator, call_id: str, questions: list[list[An
     given = extra.get("answers") if isinstance(extra, dict) else None
     notes = extra.get("annotations") if isinstance(extra, dict) else None
     by_mark = {digest(key): value for key, value in given.items()} if isinstance(given, dict) else {}
-    from_text = {} if by_mark else _answers_in(text, [question for question, _, _ in questions])
+    missing = [question for question, mark, _ in questions if mark not in by_mark]
+    from_text = _answers_in(text, [question for question, _, _ in questions]) if missing else {}
     noted = {digest(key): value for key, value in notes.items()} if isinstance(notes, dict) else {}
     emitted = False
     for index, (question, mark, labels) in enumerate(questions):

@@ -8,6 +8,8 @@ from __future__ import annotations
 import hashlib
 from typing import Any, Final
 
+import orjson
+
 from kato_tui.core.providers.base import Record
 
 #: Lines of one API message are close together, but parallel tools and queue records come between them.
@@ -55,8 +57,8 @@ class Memory:
         #: prompts shown when they left the queue: [length, hash, record number]
         self.delivered: list[list[Any]] = state.get("delivered", [])
         self.links: list[str] = state.get("links", [])
-        #: hashes of the last record uuids
-        self.recent: list[str] = state.get("recent", [])
+        #: the last records: hash of the uuid -> hash of what it says
+        self.recent: dict[str, str] = state.get("recent", {})
         #: hash of a leaf's uuid -> title that waits for this leaf
         self.summaries: dict[str, str] = state.get("summaries", {})
         self.high_water: str | None = state.get("highWater")
@@ -74,7 +76,7 @@ class Memory:
             "queue": [dict(entry) for entry in self.queue],
             "delivered": [list(entry) for entry in self.delivered],
             "links": list(self.links),
-            "recent": list(self.recent),
+            "recent": dict(self.recent),
             "summaries": dict(self.summaries),
             "highWater": self.high_water,
             "boundary": self.boundary,
@@ -114,13 +116,14 @@ class Memory:
         del self.links[:-MAX_LINKS]
         return False
 
-    def saw_record(self, uuid: str) -> bool:
-        """Whether this record was among the last ones; it is remembered."""
-        mark = digest(uuid)
-        if mark in self.recent:
+    def saw_record(self, uuid: str, substance: Any) -> bool:
+        """Whether the same record, whatever its time, was among the last ones; it is remembered."""
+        name = digest(uuid)
+        mark = hashlib.blake2b(orjson.dumps(substance), digest_size=8).hexdigest()
+        if self.recent.get(name) == mark:
             return True
-        self.recent.append(mark)
-        del self.recent[:-MAX_RECENT]
+        self.recent[name] = mark
+        _trim(self.recent, MAX_RECENT)
         return False
 
     def title_at(self, uuid: str) -> str | None:

@@ -39,6 +39,8 @@ _PEEKED: Final = {
     for name in ("file-history-snapshot", "last-prompt", "permission-mode", "mode", "bridge-session")
 }
 _PEEK_PREFIX: Final = b'{"type":"'
+#: What a record says, apart from its envelope.
+_SUBSTANCE: Final = ("message", "attachment", "content")
 _SUBTYPED: Final = {"system": "subtype", "queue-operation": "operation"}
 
 
@@ -125,7 +127,7 @@ class ClaudeTranslator(Translator):
         self.time = time
         self.sidechain = self.source.kind == "main" and record.get("isSidechain") is True
         # Resuming in 1.0.x wrote the last rows again: the same uuid with a new time.
-        again = event_id is not None and memory.saw_record(event_id)
+        again = event_id is not None and memory.saw_record(event_id, [record.get(key) for key in _SUBSTANCE])
         # A second /compact appends earlier rows again with their own uuid and time: they look old where they stand.
         stale = again or (bool(time and event_id) and older(time or "", memory.high_water))
         self.reappended = again or (stale and older(time or "", memory.boundary))
@@ -135,7 +137,7 @@ class ClaudeTranslator(Translator):
             "timestamp": time,
             "turn_id": text_of(record.get("promptId")) or None,
             "check": stale,
-            "copied": copied,
+            "copied": copied or again,
             "counts": self.live,
         }
         if self.sidechain:

@@ -124,7 +124,7 @@ def _web_search(t: CodexTranslator, call_id: str, action: Any, form: str) -> Non
     if not same or not call(t, call_id, "web_search", action, form):
         t.repeat()
         return
-    t.calls.known[call_id].pop("o", None)
+    t.calls.answered(call_id)
     t.be_busy()
 
 

@@ -8,9 +8,16 @@ from __future__ import annotations
 from typing import Any, Final
 
 from kato_tui.core.providers.base import Record
+from kato_tui.core.providers.codex.wrappers import digest
 
 _MAX_SAID: Final = 64
 _MAX_CALLS: Final = 64
+_MAX_KEY: Final = 128
+
+
+def key(identifier: str) -> str:
+    """An id as part of the state: a hostile log may write megabytes for one."""
+    return identifier if len(identifier) <= _MAX_KEY else digest(identifier)
 
 
 class Said:
@@ -52,16 +59,21 @@ class Calls:
         self.known: dict[str, Record] = {key: dict(call) for key, call in (saved or {}).items()}
 
     def get(self, call_id: str) -> Record | None:
-        return self.known.get(call_id)
+        return self.known.get(key(call_id))
 
-    def open(self, call_id: str, name: str, form: str, since: str | None) -> None:
+    def open(self, call_id: str, name: str, form: str, since: str | None) -> Record:
         call: Record = {"n": name[:120], "c": form, "o": 1}
         if since:
             call["t"] = since
-        self.known.pop(call_id, None)
-        self.known[call_id] = call
+        self.known.pop(key(call_id), None)
+        self.known[key(call_id)] = call
         while len(self.known) > _MAX_CALLS:
             del self.known[next(iter(self.known))]
+        return call
+
+    def answered(self, call_id: str) -> None:
+        """No result of this call is waited for."""
+        self.known.get(key(call_id), {}).pop("o", None)
 
     def last_open(self) -> Record | None:
         """The newest call without a result."""

@@ -63,18 +63,26 @@ def user_item(t: CodexTranslator, body: Record) -> None:
     _name(media, names)
     text = "".join(typed)
     if text.strip() or media:
-        _user_said(t, text, media, text_of(body.get("id")) or None)
+        _user_said(t, text, media, text_of(body.get("id")) or None, stated=_stated(body))
     elif len(t._drafts) == before:
         t.drop(denylist.INJECTED if body.get("content") else denylist.EMPTY_MESSAGE)
+
+
+def _kinds(body: Record) -> list[Any]:
+    passthrough = body.get("internal_chat_message_metadata_passthrough")
+    return _list(passthrough.get("content_item_kinds")) if isinstance(passthrough, dict) else []
+
+
+def _stated(body: Record) -> bool:
+    """Whether Codex itself says that the user wrote it: no event is needed then."""
+    return any(text_of(kind).startswith("user.") for kind in _kinds(body))
 
 
 def _parts(t: CodexTranslator, body: Record, media: list[Record]) -> list[Part]:
     content = body.get("content")
     if isinstance(content, str):
         return wrappers.split_block(content)
-    passthrough = body.get("internal_chat_message_metadata_passthrough")
-    stated = passthrough.get("content_item_kinds") if isinstance(passthrough, dict) else None
-    kinds = stated if isinstance(stated, list) else []
+    kinds = _kinds(body)
     parts: list[Part] = []
     for index, block in enumerate(content if isinstance(content, list) else []):
         kind = block.get("type") if isinstance(block, dict) else None
@@ -127,7 +135,7 @@ def _reply(t: CodexTranslator, text: str, form: str) -> None:
         t.notice(events.PROVIDER_INFO, text, "question-reply")
 
 
-def _user_said(t: CodexTranslator, text: str, media: list[Record], item_id: str | None) -> None:
+def _user_said(t: CodexTranslator, text: str, media: list[Record], item_id: str | None, *, stated: bool) -> None:
     key = digest(text)
     bare = t._type.startswith("bare.")
     held = sum(len(entry["text"]) for entry in t.held) + len(text)
@@ -142,7 +150,8 @@ def _user_said(t: CodexTranslator, text: str, media: list[Record], item_id: str 
         t.said["user"].first(key, "r")
         t.repeat()
         return
-    t.held.append({"text": text, "media": media, "id": item_id, "when": t.when, "copied": t.copied})
+    entry = {"text": text, "media": media, "id": item_id, "when": t.when, "copied": t.copied}
+    t.held.append({**entry, "stated": True} if stated else entry)
     t.be("working", "thinking")
     t.drop(denylist.HELD)
 
@@ -201,7 +210,7 @@ def settle(t: CodexTranslator) -> None:
 
 def _settle(t: CodexTranslator, held: list[Record], *, as_user: bool) -> None:
     for entry in held:
-        if as_user and not wrappers.looks_injected(entry["text"]):
+        if entry.get("stated") or (as_user and not wrappers.looks_injected(entry["text"])):
             t.said["user"].note(digest(entry["text"]), "r")
             _typed(t, entry["text"], entry["media"], entry["id"], entry)
         elif entry["text"].strip():

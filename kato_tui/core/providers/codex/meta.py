@@ -72,8 +72,7 @@ def _identity_facts(t: CodexTranslator, body: Record, thread: str) -> None:
 
 
 def turn_context(t: CodexTranslator, body: Record) -> None:
-    t.turn = text_of(body.get("turn_id")) or t.turn
-    model = text_of(body.get("model"))
+    model = texts.one_line(text_of(body.get("model")))
     if model:
         t.model = model
     if not t.copied:

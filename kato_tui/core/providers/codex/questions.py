@@ -9,6 +9,7 @@ import orjson
 from kato_tui.core.model import events
 from kato_tui.core.providers.base import Record, opt, text_of
 from kato_tui.core.providers.codex import denylist
+from kato_tui.core.providers.codex.memory import key
 from kato_tui.core.providers.codex.wrappers import digest
 
 if TYPE_CHECKING:
@@ -30,9 +31,8 @@ def ask(t: CodexTranslator, call_id: str, name: str, arguments: Any) -> bool:
     asked = found if isinstance(found, list) else []
     if not 0 < len(asked) <= _MAX_QUESTIONS or not all(isinstance(q, dict) and _prompt(q) for q in asked):
         return False
-    t.calls.open(call_id, name, "r", t.when)
-    call = t.calls.known[call_id]
-    call["q"] = [[text_of(q.get("id")), q.get("isSecret") is True, _labels(q)] for q in asked]
+    call = t.calls.open(call_id, name, "r", t.when)
+    call["q"] = [[key(text_of(q.get("id"))), q.get("isSecret") is True, _labels(q)] for q in asked]
     if name.endswith(ASYNC):
         call["w"] = len(asked)
     for index, question in enumerate(asked):
@@ -89,8 +89,9 @@ def answer(t: CodexTranslator, call_id: str, call: Record, output: Any) -> bool:
     if not isinstance(answers, dict):
         call.pop("w", None)
         return False
+    by_key = {key(own_id): given for own_id, given in answers.items()}
     for index, (own_id, secret, labels) in enumerate(call["q"]):
-        given = answers.get(own_id)
+        given = by_key.get(own_id)
         given = given.get("answers") if isinstance(given, dict) else given
         texts = [text for text in given if isinstance(text, str)] if isinstance(given, list) else [text_of(given)]
         _respond(t, f"{call_id}:{index}", own_id, [text for text in texts if text], labels, secret=secret)

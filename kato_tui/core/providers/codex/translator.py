@@ -21,7 +21,7 @@ from kato_tui.core.model.facts import AgentState
 from kato_tui.core.providers.base import SHAPE_ERRORS, Record, Translator, text_of
 from kato_tui.core.providers.codex import calls, items, messages, meta, notices, times
 from kato_tui.core.providers.codex.denylist import DENYLIST
-from kato_tui.core.providers.codex.memory import Calls, Said
+from kato_tui.core.providers.codex.memory import Calls, Said, key
 
 Handler = Callable[["CodexTranslator", Record], None]
 
@@ -318,4 +318,4 @@ def turn_of(body: Record) -> str | None:
     """The turn that a payload names itself."""
     passthrough = body.get("internal_chat_message_metadata_passthrough")
     own = text_of(body.get("turn_id"))
-    return own or (text_of(passthrough.get("turn_id")) if isinstance(passthrough, dict) else "") or None
+    return key(own or (text_of(passthrough.get("turn_id")) if isinstance(passthrough, dict) else "")) or None
