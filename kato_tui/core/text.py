@@ -66,6 +66,11 @@ def one_line(text: str, limit: int = 120) -> str:
     return ""
 
 
+def written_name(name: str) -> str:
+    """A file name (or path) that any file can hold: bytes that are no UTF-8 are written as `\\xff`."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") if not name.isascii() else name
+
+
 def encodable(value: Any) -> Any:
     """`value` (parsed JSON) with every lone surrogate replaced, keys included."""
     if isinstance(value, str):

@@ -17,6 +17,7 @@ from kato_tui.core.model.events import PAYLOADS
 from kato_tui.core.model.facts import Facts
 from kato_tui.core.providers.base import SourceFile
 from kato_tui.core.providers.claude import Claude
+from kato_tui.core.providers.claude.memory import MAX_RECORDS
 from tests.unit import claude_log as claude
 from tests.unit.claude_run import feed, run, source, state, told
 
@@ -190,10 +191,17 @@ def test_records_appended_again_after_a_compaction_are_marked_and_count_nothing(
     assert (drafts[3].kind, drafts[3].event_id, drafts[3].payload) == ("user.message", "u1", {"text": "go"})
 
 
-def test_a_late_record_is_compared_but_counts() -> None:
-    translator, drafts = run(claude.typed("a", "u1", 30), claude.typed("b", "u2", 10))
-    assert [draft.check for draft in drafts] == [False, True]
-    assert translator.facts.user_messages == 2
+def test_a_late_record_counts_and_is_only_compared_when_it_may_have_been_there() -> None:
+    late = claude.typed("b", "u2", 10)
+    translator, drafts = run(claude.typed("a", "u1", 30), late, late)
+    assert [draft.check for draft in drafts] == [False, False, True]
+    assert translator.facts.user_messages == 2, "the same record once more is no second message"
+
+
+def test_a_late_record_is_compared_once_records_of_its_time_were_forgotten() -> None:
+    many = [claude.typed("x", f"x{number}", number) for number in range(MAX_RECORDS + 20)]
+    _, drafts = run(*many, claude.typed("late", "u1", 10), claude.typed("later", "u2", 100))
+    assert [draft.check for draft in drafts[-2:]] == [True, False]
 
 
 def test_records_of_an_sdk_fork_are_copies() -> None:

@@ -70,8 +70,8 @@ def test_a_legacy_document_tells_the_same_turn() -> None:
 
 
 def test_document_and_jsonl_of_one_session_hold_every_message_once() -> None:
-    before, _ = log.fed_document(log.document(TURN[1], TURN[3]))
-    after, _ = log.fed(*TURN)
+    before, made = log.fed_document(log.document(TURN[1], TURN[3]))
+    after, _ = log.fed(*TURN, into=Gemini().translator(log.source(), made.successor_state()))
     assert [draft.event_id for draft in kept(before, after)] == ["u1", "g1", "c1", "c1", "g2"]
 
 

@@ -161,7 +161,6 @@ def test_the_answer_told_with_its_call_is_not_told_again_as_a_tool_result() -> N
     assert kinds(log.gemini(toolCalls=[log.ask(PICK, output=output)]), reply) == [
         "assistant.decision.prompt",
         "user.decision.response",
-        "user.decision.response",
     ]
 
 

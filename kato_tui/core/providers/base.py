@@ -72,6 +72,13 @@ class SourceFile:
     generation: str = ""
     parent: str | None = None
 
+    def __post_init__(self) -> None:
+        """Names taken from files whose names are no UTF-8 still have to be written down."""
+        for name in ("provider_session_id", "generation", "parent"):
+            value = getattr(self, name)
+            if value and not value.isascii():
+                object.__setattr__(self, name, texts.written_name(value))
+
 
 @dataclass(slots=True)
 class TallyRow:
@@ -187,6 +194,10 @@ class Translator(ABC):
     @abstractmethod
     def save(self) -> Record:
         """All state that later records depend on: small, bounded, plain JSON."""
+
+    def successor_state(self) -> Record | None:
+        """The state with which a file starts that goes on with this document."""
+        return None
 
     @abstractmethod
     def record_type(self, record: Record) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Final
 import orjson
 
 from kato_tui.core.providers.base import Record
+from kato_tui.core.providers.recent import Recent
 
 #: Lines of one API message are close together, but parallel tools and queue records come between them.
 MAX_MESSAGES: Final = 32
@@ -26,6 +27,8 @@ MAX_LINKS: Final = 32
 #: Records that a resume writes again, and leaves that a summary names, are among the last few.
 MAX_RECENT: Final = 64
 MAX_SUMMARIES: Final = 16
+#: Records that come late because of parallel tools are late by a few records only.
+MAX_RECORDS: Final = 256
 MAX_KEY: Final = 128
 #: How many records after a prompt left the queue its second copy may come. The same words later are a new prompt.
 DELIVERY_REACH: Final = 48
@@ -64,6 +67,8 @@ class Memory:
         self.high_water: str | None = state.get("highWater")
         self.boundary: str | None = state.get("boundary")
         self.records: int = state.get("records", 0)
+        #: uuids of the newest records
+        self.newest = Recent(MAX_RECORDS, state.get("newest"))
 
     def save(self) -> Record:
         return {
@@ -81,7 +86,15 @@ class Memory:
             "highWater": self.high_water,
             "boundary": self.boundary,
             "records": self.records,
+            "newest": self.newest.save(),
         }
+
+    def met(self, event_id: str, time: str) -> bool:
+        """Whether a record may have been met before; it is remembered."""
+        ident = digest(event_id)
+        new = self.newest.proves_new(ident, time)
+        self.newest.put(ident, time)
+        return not new
 
     def message(self, message_id: str) -> Record | None:
         """What is known of this API message, or None when this is its first line as far as memory reaches."""

@@ -130,13 +130,15 @@ class ClaudeTranslator(Translator):
         again = event_id is not None and memory.saw_record(event_id, [record.get(key) for key in _SUBSTANCE])
         # A second /compact appends earlier rows again with their own uuid and time: they look old where they stand.
         stale = again or (bool(time and event_id) and older(time or "", memory.high_water))
+        # Asking the twin whether it has them costs a reading of all of it, so not for what is only late and new.
+        met = memory.met(event_id, time) if event_id and time else False
         self.reappended = again or (stale and older(time or "", memory.boundary))
         self.live = not (self.sidechain or copied or self.reappended)
         self.here = {
             "event_id": event_id,
             "timestamp": time,
             "turn_id": text_of(record.get("promptId")) or None,
-            "check": stale,
+            "check": again or (stale and met),
             "copied": copied or again,
             "counts": self.live,
         }

@@ -47,7 +47,7 @@ def told(t: GeminiTranslator, message: Message, model: str | None) -> AgentState
 
 def _one(t: GeminiTranslator, message: Message, identifier: str, call: Record, model: str | None) -> None:
     time = (parts.iso(call.get("timestamp")) or message.timestamp) if message.timestamp else None
-    where = message.where(event_type=TOOL, event_id=identifier, timestamp=time, check=True)
+    where = message.where(event_type=TOOL, event_id=identifier, timestamp=time)
     if time and message.news:
         t.facts.saw_time(time)
     new = t.seen.new_call(identifier) and not message.copied
@@ -55,24 +55,24 @@ def _one(t: GeminiTranslator, message: Message, identifier: str, call: Record, m
     asked = decisions.questions(name, call.get("args")) if name in decisions.TOOLS else None
     if asked:
         for payload in decisions.prompts(identifier, asked):
-            t.tell_once(events.ASSISTANT_DECISION, payload["decisionId"], payload, **where, model=model)
+            t.tell_once(events.ASSISTANT_DECISION, payload, message, **where, model=model)
     else:
         payload = tools.call_payload(identifier, call)
-        t.tell_once(events.TOOL_CALL, identifier, payload, **where, model=model, counts=new)
+        t.tell_once(events.TOOL_CALL, payload, message, **where, model=model, counts=new)
     if not tools.ended(call):
         if asked:
             t.ask(identifier, decisions.remembered(asked))
         return
     payload = tools.result_payload(identifier, call)
     cancelled = text_of(call.get("status")) == "cancelled"
-    _result(t, name, payload, asked, where, cancelled=cancelled)
+    _result(t, message, name, payload, asked, where, cancelled=cancelled)
 
 
 def responses(t: GeminiTranslator, message: Message) -> bool:
     """Tell the tool results that a user turn holds as functionResponse parts; whether there are any."""
     for index, response in enumerate(message.content.responses):
         identifier = tools.call_id(response, index, message.id)
-        where = message.where(event_type=TOOL, event_id=identifier, check=True)
+        where = message.where(event_type=TOOL, event_id=identifier)
         found = tools.read_response(response)
         payload = opt(
             toolCallId=identifier,
@@ -82,12 +82,13 @@ def responses(t: GeminiTranslator, message: Message) -> bool:
         )
         kept = t.asked.get(identifier)
         asked = decisions.recalled(kept) if kept is not None else None
-        _result(t, tools.name(response), payload, asked, where, cancelled=False)
+        _result(t, message, tools.name(response), payload, asked, where, cancelled=False)
     return bool(message.content.responses)
 
 
 def _result(
     t: GeminiTranslator,
+    message: Message,
     name: str,
     payload: Record,
     asked: list[decisions.Question] | None,
@@ -103,11 +104,11 @@ def _result(
         t.ask(identifier, decisions.remembered(asked))
     if answers is not None:
         for answer in answers:
-            t.tell_once(events.USER_DECISION, answer["decisionId"], answer, **where)
+            t.tell_once(events.USER_DECISION, answer, message, **where)
         return
     if "text" in payload:
         payload["text"] = t.clean(payload["text"])
-    t.tell_once(events.TOOL_RESULT, identifier, payload, **where)
+    t.tell_once(events.TOOL_RESULT, payload, message, **where)
 
 
 def _state(known: list[Record], since: str | None) -> AgentState:

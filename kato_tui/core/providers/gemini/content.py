@@ -12,7 +12,8 @@ from kato_tui.core.providers.base import Record, text_of
 
 #: Keys that say something about a part without being content themselves.
 _ATTRIBUTES: Final = frozenset({"text", "thought", "thoughtSignature", "videoMetadata"})
-_MAX_DEPTH: Final = 20
+#: No log is nested deeper: such lines are invalid (see `base.parse`).
+_MAX_DEPTH: Final = 250
 #: A string this short is no file, whatever its key is called.
 _MIN_BYTES: Final = 64
 _MAX_LABEL: Final = 80

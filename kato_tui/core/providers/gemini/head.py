@@ -37,7 +37,8 @@ def read(data: bytes) -> Head | None:
     if isinstance(whole, dict):
         # One line without its newline: complete as a document, and nothing more may ever come.
         return _from_record(whole, "document" if "messages" in whole or newline else "lines")
-    return _from_cut(data, "document" if newline else "lines")
+    # A first line that was torn by a crash is followed by whole ones; those of a document are no records.
+    return (_from_lines(data) if newline else None) or _from_cut(data, "document" if newline else "lines")
 
 
 def holds_messages(data: bytes) -> bool:

@@ -38,6 +38,7 @@ class Message:
     #: The id its events carry: None where the id proves nothing.
     event_id: str | None
     timestamp: str | None
+    #: Whether the twin has to be asked for each of its events; where not, the translator's memory decides.
     check: bool = True
     copied: bool = False
     #: False for an old message under a new id: only its tool events, which have ids of their own, are told.
@@ -47,6 +48,8 @@ class Message:
     #: Whether it was met before, and whether its text is in the counts already.
     again: bool = False
     counted: bool = False
+    #: Whether its time is its own: a list of messages may hold old ones re-created under new times.
+    own_time: bool = True
 
     def where(self, **more: Any) -> Record:
         return {

@@ -1,7 +1,7 @@
 """What a chat's translator remembers of the messages it met, so that a message told again is told once.
 
 JSONL appends a message again in full whenever it changes, and `$set.messages` repeats the whole list, partly under
-new ids and times. Bounded: the last few hundred messages as short hashes.
+new ids and times. Bounded: the last few hundred messages and calls as short hashes, each with what was told of it.
 """
 
 from __future__ import annotations
@@ -11,14 +11,23 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from kato_tui.core.providers.gemini.content import digest
+from kato_tui.core.providers.recent import Recent
 
 #: Compaction and syncs keep the newest messages; far older ones are left to the twin's own comparison.
 MAX_MESSAGES: Final = 256
 MAX_CALLS: Final = 256
+#: What a message or call tells beyond this many events is compared with the twin.
+MAX_TOLD: Final = 8
+#: Stands before the events of one that may have been met before, and forgotten.
+_MET: Final = "?"
 
 #: own: under its own id. unsure: too old to be told from a copy, so without id and time. copy: an old message
 #: under a new id, whose text is not told again.
 How = Literal["own", "unsure", "copy"]
+_HOWS: Final[dict[str, How]] = {"own": "own", "unsure": "unsure", "copy": "copy"}
+
+#: Whether an event has to be told: no (it was), yes (it is new), or only the twin knows.
+Verdict = Literal["told", "new", "ask"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,62 +37,117 @@ class Entry:
     how: How
     #: Whether its text is in the message counts already.
     counted: bool
+    #: Hashes of the events it gave so far.
+    told: tuple[str, ...] = ()
 
     def told_as(self, key: str) -> How:
         """How the message is told when it comes again: a copy that has changed since is told in its own right."""
         return "own" if self.how == "copy" and self.key != key else self.how
 
+    def words(self) -> tuple[str, ...]:
+        return (self.key, self.how, "1" if self.counted else "0", *self.told)
+
+    @classmethod
+    def of(cls, words: list[str]) -> Entry:
+        key, how, counted, *told = words
+        return cls(key, _HOWS[how], counted == "1", tuple(told))
+
+
+class Ledger:
+    """What one message or call has told, while it tells again."""
+
+    def __init__(self, told: list[str] | tuple[str, ...] | None, *, new: bool) -> None:
+        self.told = list(told) if told is not None else [] if new else [_MET]
+        self._count: Counter[str] = Counter()
+
+    def judge(self, *identity: str) -> Verdict:
+        """Whether the event is to be told; it is noted as told. Equal parts of one message are counted."""
+        part = digest(*identity)
+        self._count[part] += 1
+        mark = digest(part, str(self._count[part]))
+        if mark in self.told:
+            return "told"
+        if len(self.told) >= MAX_TOLD:
+            return "ask"
+        self.told.append(mark)
+        return "ask" if self.told[0] == _MET else "new"
+
 
 class Seen:
     def __init__(self, state: dict[str, Any]) -> None:
-        self._messages: dict[str, Entry] = {
-            ident: Entry(key, how, counted) for ident, key, how, counted in state.get("messages", [])
-        }
-        self._calls: dict[str, None] = dict.fromkeys(state.get("calls", []))
+        self._messages = Recent(MAX_MESSAGES, state.get("messages"))
+        self._calls = Recent(MAX_CALLS, state.get("calls"))
         #: Once messages were forgotten, an unknown id no longer proves a new message.
         self.forgot: bool = state.get("forgot", False)
+        #: The latest time of any message.
+        self._latest: str | None = state.get("latest")
 
     def save(self) -> dict[str, Any]:
         return {
-            "messages": [[ident, entry.key, entry.how, entry.counted] for ident, entry in self._messages.items()],
-            "calls": list(self._calls),
+            "messages": self._messages.save(),
+            "calls": self._calls.save(),
             "forgot": self.forgot,
+            "latest": self._latest,
         }
 
-    def get(self, message_id: str | None) -> Entry | None:
-        return self._messages.get(digest(message_id)) if message_id is not None else None
+    def successor(self) -> Seen:
+        """For the JSONL that goes on with a document and repeats it: all that is not later may be in the twin."""
+        seen = Seen({})
+        seen._messages.forget(self._latest)
+        seen._calls.forget(self._latest)
+        return seen
 
-    def remember(self, message_id: str | None, entry: Entry) -> None:
+    def get(self, message_id: str | None) -> Entry | None:
+        words = self._messages.get(digest(message_id)) if message_id is not None else None
+        return Entry.of(words) if words is not None else None
+
+    def ledger(self, message_id: str, time: str | None) -> Ledger:
+        """What was told of a message so far."""
+        entry = self.get(message_id)
+        return Ledger(entry.told if entry else None, new=self._messages.proves_new(digest(message_id), time))
+
+    def remember(self, message_id: str | None, time: str | None, entry: Entry) -> None:
+        if time and (self._latest is None or time > self._latest):
+            self._latest = time
         if message_id is None:
             return
-        ident = digest(message_id)
-        self._messages.pop(ident, None)
-        self._messages[ident] = entry
-        if len(self._messages) > MAX_MESSAGES:
-            del self._messages[next(iter(self._messages))]
-            self.forgot = True
+        self.forgot = self.forgot or (
+            len(self._messages.idents()) >= MAX_MESSAGES and digest(message_id) not in self._messages
+        )
+        self._messages.put(digest(message_id), time, *entry.words())
 
     def new_call(self, call_id: str) -> bool:
         """Whether this tool call is met for the first time (as far as is remembered)."""
+        return digest(call_id) not in self._calls
+
+    def judge_call(self, call_id: str, time: str | None, *identity: str, trusted: bool) -> Verdict:
+        """Whether an event of a tool call is to be told. `time` is its message's, `trusted` where that proves news."""
         ident = digest(call_id)
-        new = ident not in self._calls
-        self._calls.pop(ident, None)
-        self._calls[ident] = None
-        if len(self._calls) > MAX_CALLS:
-            del self._calls[next(iter(self._calls))]
-        return new
+        ledger = Ledger(self._calls.get(ident), new=self._calls.proves_new(ident, time if trusted else None))
+        verdict = ledger.judge(*identity)
+        self._calls.put(ident, time, *ledger.told)
+        return verdict
+
+    def calls(self) -> Recent:
+        """The calls as they are now, to go back to if the record turns out to be damaged."""
+        return self._calls.copy()
+
+    def take_back(self, calls: Recent) -> None:
+        self._calls = calls
 
     def rewind(self, message_id: str) -> None:
         """What was undone can be said again: its words no longer mark a later message as a copy."""
-        idents = list(self._messages)
+        idents = self._messages.idents()
         ident = digest(message_id)
         for undone in idents[idents.index(ident) if ident in self._messages else 0 :]:
-            self._messages[undone] = replace(self._messages[undone], key="")
+            entry = Entry.of(self._messages.get(undone) or [])
+            self._messages.replace(undone, *replace(entry, key="").words())
 
     def listing(self, message_ids: list[str | None]) -> Listing:
         """Ready to judge the messages of a `$set.messages` list."""
         known = {ident: entry for ident in message_ids if ident and (entry := self.get(ident)) is not None}
-        pool = Counter(entry.key for entry in self._messages.values() if entry.key and entry.how != "copy")
+        entries = [Entry.of(self._messages.get(ident) or []) for ident in self._messages.idents()]
+        pool = Counter(entry.key for entry in entries if entry.key and entry.how != "copy")
         pool.subtract(entry.key for entry in known.values() if entry.key)
         return Listing(known, pool, self.forgot)
 

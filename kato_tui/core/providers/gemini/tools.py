@@ -144,7 +144,7 @@ def _read_response(response: Record, out: Printed) -> None:
                 out.extra[str(key)] = parts.without_bytes(value)
         out.failed = bool(body.get("error")) and not body.get("output")
     elif body is not None:
-        out.extra["response"] = body
+        out.extra["response"] = parts.without_bytes(body)
     nested = response.get("parts")
     for part in nested if isinstance(nested, list) else []:
         if isinstance(part, dict):

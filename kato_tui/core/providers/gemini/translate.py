@@ -9,6 +9,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
+import orjson
+
 from kato_tui.core import text as texts
 from kato_tui.core.model import events
 from kato_tui.core.model.facts import AgentState
@@ -16,7 +18,7 @@ from kato_tui.core.providers.base import SHAPE_ERRORS, Record, Translator, text_
 from kato_tui.core.providers.gemini import content as parts
 from kato_tui.core.providers.gemini.calls import MAX_ASKED
 from kato_tui.core.providers.gemini.messages import HANDLERS, Message, tell
-from kato_tui.core.providers.gemini.seen import Entry, How, Listing, Seen
+from kato_tui.core.providers.gemini.seen import Entry, How, Ledger, Listing, Seen
 from kato_tui.core.providers.gemini.usage import Counted
 
 REWIND: Final = "$rewindTo"
@@ -49,9 +51,15 @@ class GeminiTranslator(Translator):
         #: Open questions by call id, for answers that come in a message of their own.
         self.asked: Record = dict(state.get("asked", {}))
         self._told: set[tuple[str, str]] = set()
+        #: What the message at hand has told, where its id lets that be remembered.
+        self._ledger: Ledger | None = None
 
     def save(self) -> Record:
         return {"seen": self.seen.save(), "usage": self.usage.save(), "asked": dict(self.asked)}
+
+    def successor_state(self) -> Record:
+        """The JSONL that goes on with a document repeats all of it."""
+        return {"seen": self.seen.successor().save()}
 
     def record_type(self, record: Record) -> str:
         shape = _shape(record)
@@ -91,18 +99,35 @@ class GeminiTranslator(Translator):
     def keep_raw(self, raw_type: str, raw: Any, **where: Any) -> None:
         # A document is told whole every time it changes, so what is unknown in it comes again as well.
         where.setdefault("check", self.source.layout == "document")
-        super().keep_raw(raw_type, raw, **where)
+        super().keep_raw(raw_type, parts.without_bytes(raw), **where)
 
     def _keep(self, record: Record) -> None:
         self.keep_raw(self._type, record)
 
-    def tell_once(self, kind: str, call_id: str, payload: Record, **where: Any) -> None:
-        """A tool event, once in a record: a list of messages holds a result with its call and in a user turn too."""
-        if (kind, call_id) in self._told:
+    def emit(self, kind: str, payload: Record, *, check: bool = False, **where: Any) -> None:
+        """As for every translator, but what the message at hand has told before is not told again."""
+        if self._ledger is not None:
+            verdict = self._ledger.judge(kind, _canonical(payload))
+            if verdict == "told":
+                self.repeat()
+                return
+            check = verdict == "ask"
+        super().emit(kind, payload, check=check, **where)
+
+    def tell_once(self, kind: str, payload: Record, message: Message, **where: Any) -> None:
+        """A tool event: it stands with its call, in later copies of that message, and in user turns too."""
+        call_id = where["event_id"]
+        part = payload.get("decisionId", call_id)
+        if self.source.layout == "document":
+            again = (kind, part) in self._told
+            self._told.add((kind, part))
+        else:
+            verdict = self.seen.judge_call(call_id, message.timestamp, kind, part, trusted=message.own_time)
+            again, where["check"] = verdict == "told", verdict == "ask"
+        if again:
             self.repeat()
-            return
-        self._told.add((kind, call_id))
-        self.emit(kind, payload, **where)
+        else:
+            super().emit(kind, payload, **where)
 
     def ask(self, call_id: str, questions: list[Any]) -> None:
         self.asked.pop(call_id, None)
@@ -133,7 +158,7 @@ class GeminiTranslator(Translator):
     def rewind(self, record: Record) -> None:
         """Earlier events stay in the twin: the notice says that the conversation went on without them."""
         payload = {"text": _REWOUND, "subtype": "rewind"}
-        self.emit(events.SYSTEM_MESSAGE, payload, event_id=record[REWIND] or None, check=True)
+        self.emit(events.SYSTEM_MESSAGE, payload, event_id=record[REWIND] or None)
         self.seen.rewind(record[REWIND])
         self.facts.agent_state = AgentState()
 
@@ -143,8 +168,8 @@ class GeminiTranslator(Translator):
         key = _key(record, content)
         entry = self.seen.get(ident)
         how = entry.told_as(key) if entry else "own"
-        # Without an id a line of a JSONL is itself and no other; a document's messages are compared by content.
-        check = ident is not None or self.source.layout == "document"
+        # A line of a JSONL is remembered by its id, and without one is itself and no other.
+        check = self.source.layout == "document"
         self._tell(record, content, key, how, entry, check=check, news=True)
 
     # Parts of records.
@@ -189,7 +214,8 @@ class GeminiTranslator(Translator):
         key = _key(record, content)
         entry = listing.entry(ident)
         how = listing.judge(ident, key)
-        self._tell(record, content, key, how, entry, check=True, news=entry is None and how == "own")
+        news = entry is None and how == "own"
+        self._tell(record, content, key, how, entry, check=ident is None, news=news, listed=True)
 
     def _tell(
         self,
@@ -201,8 +227,9 @@ class GeminiTranslator(Translator):
         *,
         check: bool,
         news: bool,
+        listed: bool = False,
     ) -> None:
-        ident = _ident(record)
+        ident, time = _ident(record), parts.iso(record.get("timestamp"))
         counted = entry is not None and entry.counted
         unsure = how == "unsure"
         message = Message(
@@ -211,16 +238,34 @@ class GeminiTranslator(Translator):
             id=ident,
             content=content,
             event_id=None if unsure else ident,
-            timestamp=None if unsure else parts.iso(record.get("timestamp")),
-            check=check,
+            timestamp=None if unsure else time,
+            check=check or unsure,
             copied=unsure,
             speaks=how != "copy",
             news=news and not unsure,
             again=entry is not None,
             counted=counted,
+            own_time=not listed,
         )
-        self.seen.remember(ident, Entry(key, how, counted or bool(content.text.strip())))
-        tell(self, message)
+        told = self._told_by(message, time)
+        self.seen.remember(ident, time, Entry(key, how, counted or bool(content.text.strip()), told))
+
+    def _told_by(self, message: Message, time: str | None) -> tuple[str, ...]:
+        """Tell the message; the hashes of all that it has told by now."""
+        if message.id is None or message.check:
+            tell(self, message)
+            return ()
+        ledger = self._ledger = self.seen.ledger(message.id, time)
+        calls = self.seen.calls()
+        try:
+            tell(self, message)
+        except SHAPE_ERRORS:
+            # The record will be kept raw: nothing of it was told.
+            self.seen.take_back(calls)
+            raise
+        finally:
+            self._ledger = None
+        return tuple(ledger.told)
 
 
 def _shape(record: Record) -> str:
@@ -236,6 +281,10 @@ def _shape(record: Record) -> str:
     if record.get("type") in HANDLERS and "content" in record:
         return "message"
     return parts.label(record.get("type")) or "untyped"
+
+
+def _canonical(payload: Record) -> str:
+    return orjson.dumps(payload, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def _ident(message: Any) -> str | None:
