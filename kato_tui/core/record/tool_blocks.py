@@ -1,0 +1,259 @@
+"""Tool calls and results as people read them: which tool is shown how is one table.
+
+Every renderer takes the call's input and gives a `View`, or None when the input has not the shape it knows; such a
+call, like one of a tool nobody has listed, is shown as JSON.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from kato_tui.core.record import diffs
+from kato_tui.core.record.markdown_text import block, code, fence, plain
+
+Input = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A call: what stands after the tool's name in the line that is always seen, and what unfolds."""
+
+    detail: str
+    body: str
+    #: Shown as one line instead of a fold.
+    single: bool = False
+
+
+Renderer = Callable[[Input], View | None]
+
+
+def call_view(name: str, given: Any) -> View:
+    """How to show a call of the tool `name` with the input `given`."""
+    renderer = TOOLS.get(name) or (None if name.startswith("mcp__") else TOOLS.get(name.rpartition(".")[2]))
+    view = renderer(given) if renderer is not None and isinstance(given, dict) else None
+    return view or View("", _json(given) if given not in (None, {}, "") else "")
+
+
+def result_body(name: str, payload: dict[str, Any], limit: int | None) -> str:
+    """What a result printed, or failing that its fields, up to `limit` characters."""
+    text = payload.get("text")
+    if isinstance(text, str) and text.strip():
+        shown, rest = cut(text, limit)
+        # A sub-agent answers in prose, all others print.
+        body = block(shown) if name.rpartition(".")[2] in AGENTS else fence(shown)
+    elif payload.get("json") is not None:
+        shown, rest = cut(_dumped(payload["json"]), limit)
+        body = fence(shown, "json")
+    else:
+        return "*Nothing printed.*"
+    return f"{body}\n\n{rest}" if rest else body
+
+
+def cut(text: str, limit: int | None) -> tuple[str, str]:
+    """`text` up to `limit` characters, and the line that says how much is missing."""
+    if limit is None or len(text) <= limit:
+        return text, ""
+    return text[:limit], f"… ({len(text) - limit} characters more)"
+
+
+def _dumped(value: Any) -> str:
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode()
+
+
+def _json(value: Any) -> str:
+    return fence(_dumped(value), "json")
+
+
+def _first(given: Input, *keys: str) -> str:
+    """The first of the fields that holds text."""
+    return next((value for key in keys if isinstance(value := given.get(key), str) and value.strip()), "")
+
+
+def _shell(given: Input) -> View | None:
+    command = given.get("command", given.get("cmd"))
+    if isinstance(command, list) and command and all(isinstance(word, str) for word in command):
+        if command[0] == "apply_patch" and len(command) == 2:
+            return _patch({"input": command[1]})
+        # ["bash", "-lc", "script"]: the shell around it is the same every time.
+        script = command[2] if len(command) == 3 and command[1] in ("-c", "-lc") else shlex.join(command)
+    elif isinstance(command, str) and command.strip():
+        script = command
+    else:
+        return None
+    return View(_first(given, "description") or script, fence(script, "sh"))
+
+
+def _script(language: str, *keys: str) -> Renderer:
+    def render(given: Input) -> View | None:
+        source = _first(given, *keys)
+        return View(source, fence(source, language)) if source else None
+
+    return render
+
+
+def _stdin(given: Input) -> View | None:
+    typed = given.get("chars")
+    if not isinstance(typed, str):
+        return None
+    return View(f"session {given.get('session_id')}", fence(typed) if typed else "*Nothing typed: waiting for output.*")
+
+
+def _edit(given: Input) -> View | None:
+    path = _first(given, "file_path", "notebook_path", "path")
+    edits = given.get("edits", [given])
+    if not path or not isinstance(edits, list):
+        return None
+    hunks: list[str] = []
+    for edit in edits:
+        old, new = (edit.get("old_string"), edit.get("new_string")) if isinstance(edit, dict) else (None, None)
+        if not isinstance(old, str) or not isinstance(new, str):
+            return None
+        hunks.append(diffs.replaced(old, new))
+    return View(path, fence("\n".join([diffs.header(path), *filter(None, hunks)]), "diff"))
+
+
+def _write(given: Input) -> View | None:
+    path, content = _first(given, "file_path", "notebook_path", "path"), given.get("content", given.get("new_source"))
+    if not path or not isinstance(content, str):
+        return None
+    return View(path, fence(f"{diffs.header(path)}\n{diffs.written(content)}", "diff"))
+
+
+def _patch(given: Input) -> View | None:
+    changes = given.get("changes")
+    if isinstance(changes, dict) and changes:
+        pieces = [diffs.changed(path, change) for path, change in changes.items()]
+        body = "\n".join(piece for piece in pieces if piece)
+        return View(", ".join(changes), fence(body, "diff")) if all(pieces) else None
+    patch = _first(given, "input", "patch")
+    return View(", ".join(_patched_files(patch)), fence(patch, "diff")) if patch else None
+
+
+_PATCH_FILES: Final = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
+
+
+def _patched_files(patch: str) -> list[str]:
+    rows = (row for row in patch.splitlines() if row.startswith("*** "))
+    return [row.removeprefix(start) for row in rows for start in _PATCH_FILES if row.startswith(start)]
+
+
+def _fields(*keys: str) -> Renderer:
+    """Reads and searches: the field that tells most goes up, all of them are listed."""
+
+    def render(given: Input) -> View | None:
+        if not all(isinstance(value, (str, int, float, bool)) for value in given.values()):
+            return None
+        rows = [f"- {plain(key)}: {code(_scalar(value))}" for key, value in given.items() if value != ""]
+        return View(_first(given, *keys), "\n".join(rows))
+
+    return render
+
+
+def _scalar(value: object) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+#: How the statuses of the three providers look in a task list; anything else is a task to do.
+_DONE: Final = frozenset(("completed", "done"))
+_NOTES: Final = {"in_progress": " (in progress)", "cancelled": " (cancelled)", "blocked": " (blocked)"}
+
+
+def _tasks(items: str, *labels: str) -> Renderer:
+    def render(given: Input) -> View | None:
+        tasks = given.get(items)
+        if not isinstance(tasks, list) or not all(isinstance(task, dict) and _first(task, *labels) for task in tasks):
+            return None
+        done = sum(task.get("status") in _DONE for task in tasks)
+        rows = [_task(_first(task, *labels), task.get("status")) for task in tasks]
+        said = block(_first(given, "explanation"))
+        body = "\n".join(rows)
+        return View(f"{done} of {len(tasks)} done", f"{said}\n\n{body}" if said else body)
+
+    return render
+
+
+def _task(label: str, status: object) -> str:
+    note = _NOTES.get(status, "") if isinstance(status, str) else ""
+    return f"- [{'x' if status in _DONE else ' '}] {plain(label)}{note}"
+
+
+def _plan(given: Input) -> View | None:
+    plan = _first(given, "plan")
+    return View(plan, block(plan)) if plan else None
+
+
+def _agent(given: Input) -> View | None:
+    """One line: a sub-agent's own work is a session of its own."""
+    kind = _first(given, "subagent_type", "agent_type", "agent_name", "target")
+    task = _first(given, "description", "task_name", "objective", "name", "message", "prompt")
+    detail = f"{kind}: {task}" if kind and task else kind or task
+    return View(detail, "", single=True) if detail else None
+
+
+AGENTS: Final = frozenset(("Task", "Agent", "spawn_agent", "delegate_to_agent", "invoke_agent"))
+#: Their results only say that the list was taken; a failure is shown all the same.
+QUIET: Final = frozenset(("TodoWrite", "update_plan", "write_todos"))
+
+TOOLS: Final[dict[str, Renderer]] = {
+    # Commands: Claude, Codex (four generations), Gemini.
+    "Bash": _shell,
+    "shell": _shell,
+    "shell_command": _shell,
+    "exec_command": _shell,
+    "local_shell": _shell,
+    "container.exec": _shell,
+    "run_shell_command": _shell,
+    "run_command": _shell,
+    "Monitor": _shell,
+    "exec": _script("js", "input", "source", "code"),
+    "Workflow": _script("js", "script"),
+    "write_stdin": _stdin,
+    # Edits.
+    "Edit": _edit,
+    "MultiEdit": _edit,
+    "replace": _edit,
+    "edit": _edit,
+    "Write": _write,
+    "NotebookEdit": _write,
+    "write_file": _write,
+    "apply_patch": _patch,
+    "FileChange": _patch,
+    # Reads.
+    "Read": _fields("file_path"),
+    "NotebookRead": _fields("notebook_path"),
+    "LS": _fields("path"),
+    "read_file": _fields("file_path", "absolute_path", "path"),
+    "list_directory": _fields("dir_path", "path"),
+    "view_image": _fields("path"),
+    "BashOutput": _fields("bash_id"),
+    "TaskOutput": _fields("task_id"),
+    # Searches.
+    "Grep": _fields("pattern"),
+    "Glob": _fields("pattern"),
+    "glob": _fields("pattern"),
+    "grep_search": _fields("pattern"),
+    "search_file_content": _fields("pattern"),
+    "ToolSearch": _fields("query"),
+    "WebSearch": _fields("query"),
+    "web_search": _fields("query", "url"),
+    "google_web_search": _fields("query"),
+    "WebFetch": _fields("url"),
+    "web_fetch": _fields("url", "prompt"),
+    # Lists and plans.
+    "TodoWrite": _tasks("todos", "content"),
+    "write_todos": _tasks("todos", "description"),
+    "update_plan": _tasks("plan", "step"),
+    "TaskCreate": _fields("subject"),
+    "TaskUpdate": _fields("status"),
+    "ExitPlanMode": _plan,
+    "Skill": _fields("skill"),
+    # Other agents.
+    **dict.fromkeys(AGENTS, _agent),
+    "collaboration.send_message": _agent,
+    "collaboration.followup_task": _agent,
+}
