@@ -36,14 +36,16 @@ class CrashingFs(Fs):
         self._dead = True
         raise Crash
 
-    def open_append(self, path: Path) -> int:
+    def _before(self) -> None:
         if self._tick():
             self._die()
+
+    def open_append(self, path: Path) -> int:
+        self._before()
         return super().open_append(path)
 
     def open_new(self, path: Path) -> int:
-        if self._tick():
-            self._die()
+        self._before()
         return super().open_new(path)
 
     def write(self, descriptor: int, data: bytes) -> None:
@@ -52,30 +54,42 @@ class CrashingFs(Fs):
             self._die()
         super().write(descriptor, data)
 
-    def sync(self, descriptor: int) -> None:
+    def write_at(self, descriptor: int, data: bytes, position: int) -> None:
         if self._tick():
+            super().write_at(descriptor, data[: int(len(data) * self._tear)], position)
             self._die()
-        super().sync(descriptor)
+        super().write_at(descriptor, data, position)
+
+    def sync(self, descriptor: int) -> None:
+        """Counted, not done: a killed process loses nothing of what the system has already taken."""
+        self._before()
 
     def truncate(self, descriptor: int, length: int) -> None:
-        if self._tick():
-            self._die()
+        self._before()
         super().truncate(descriptor, length)
 
     def replace(self, source: Path, target: Path) -> None:
-        if self._tick():
-            self._die()
+        self._before()
         super().replace(source, target)
 
     def unlink(self, path: Path) -> None:
-        if self._tick():
-            self._die()
+        self._before()
         super().unlink(path)
 
+    def create_in(self, folder: int, name: str) -> int:
+        self._before()
+        return super().create_in(folder, name)
+
+    def replace_in(self, folder: int, source: str, target: str) -> None:
+        self._before()
+        super().replace_in(folder, source, target)
+
+    def unlink_in(self, folder: int, name: str) -> None:
+        self._before()
+        super().unlink_in(folder, name)
+
     def sync_folder(self, folder: Path) -> None:
-        if self._tick():
-            self._die()
-        super().sync_folder(folder)
+        self._before()
 
 
 DISK_FULL = errno.ENOSPC

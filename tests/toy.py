@@ -1,7 +1,7 @@
 """A provider of our own, as small as can be, to test the engine without any assistant's format in the way.
 
-Records: {"say": text, "id"?: id, "again"?: true, "note"?: text}. Its state counts what was said so far, so a lost or
-repeated state shows in the events.
+Records: {"say": text, "id"?: id, "again"?: true, "note"?: text, "at"?: time}. Its state counts what was said so far,
+so a lost or repeated state shows in the events.
 """
 
 from __future__ import annotations
@@ -38,7 +38,12 @@ class ToyTranslator(Translator):
             return
         self._said += 1
         text = record["say"] + (f" #{self._said}" if record.get("count") else "")
-        where: dict[str, Any] = {"event_id": record.get("id"), "check": bool(record.get("again"))}
+        where: dict[str, Any] = {
+            "event_id": record.get("id"),
+            "check": bool(record.get("again")),
+            "timestamp": record.get("at"),
+        }
+        self.facts.cwd = record.get("cwd", self.facts.cwd)
         self.emit_typed(text, **where)
         if "note" in record:
             self.emit(events.PROVIDER_INFO, {"text": record["note"]}, **where)

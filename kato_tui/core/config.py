@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError
 
 from kato_tui.core.errors import ConfigError
 from kato_tui.core.model.base import Contract
+from kato_tui.core.model.settings import RecordSettings
 
 
 class RootConfig(Contract):
@@ -26,6 +27,10 @@ class Config(Contract):
     global_auto_generate_snapshots: bool = False
     #: Without an entry, each provider's own environment variable and default folder are used.
     roots: list[RootConfig] = Field(default_factory=list)
+    #: Folders that recordings may be written to; without it, the home folder and `~/.kato/recordings`.
+    allowed_write_roots: list[str] | None = None
+    #: How recordings are written, unless one is started with settings of its own.
+    markdown: RecordSettings = Field(default_factory=RecordSettings)
 
 
 def load_config(path: Path) -> Config:

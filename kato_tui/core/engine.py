@@ -2,29 +2,48 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import os
+import uuid
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
+from kato_tui import __version__
 from kato_tui.core import identity, paths
-from kato_tui.core.clock import Clock, SystemClock
+from kato_tui.core import text as texts
+from kato_tui.core.clock import Clock, SystemClock, stamp
 from kato_tui.core.config import Config
 from kato_tui.core.errors import NeedsRebuild, SessionNotFound, SourceUnreadable
 from kato_tui.core.ingest.batch import Report, SessionIngest, Stores
 from kato_tui.core.ingest.discover import Discovery, FoundSession, Root, roots_of
 from kato_tui.core.ingest.glimpse import glimpse
+from kato_tui.core.logs import JsonLog
 from kato_tui.core.model.facts import AgentState, Facts
 from kato_tui.core.model.index import IndexEntry
+from kato_tui.core.model.intents import Intent, Notice, Outcome, RecordingRef
 from kato_tui.core.model.session import SessionMetadata
+from kato_tui.core.model.status import EngineStatus, RecordingStatus, RootStatus, SessionStatus, Status
 from kato_tui.core.paths import Home
 from kato_tui.core.providers.base import Provider
+from kato_tui.core.record import desk, resolve
+from kato_tui.core.record.chat import ChatCommands
+from kato_tui.core.record.director import Director, Surroundings
+from kato_tui.core.record.outcomes import ref_of
+from kato_tui.core.record.policy import WritePolicy
+from kato_tui.core.record.recorder import Recorder
+from kato_tui.core.status import recording_statuses, session_status
 from kato_tui.core.store.fs import Fs
 from kato_tui.core.store.index import IndexStore
 from kato_tui.core.store.lock import EngineLock
 from kato_tui.core.store.sessions import SessionStore
 
 Progress = Callable[["Step"], None]
+NewId = Callable[[], str]
+
+#: Warnings kept for readers; each is in the operational log as well.
+_KEPT_NOTICES: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +87,7 @@ class Engine:
         user_home: Path,
         clock: Clock | None = None,
         fs: Fs | None = None,
+        new_id: NewId | None = None,
     ) -> None:
         self.home = home
         self.clock = clock or SystemClock()
@@ -78,6 +98,28 @@ class Engine:
         self.store = SessionStore(home, self.clock, self._fs)
         self.index = IndexStore(home, self.clock, self._fs)
         self._stores = Stores(home, self.store, self.clock, self._fs)
+        self.log = JsonLog(home.operational_log, self.clock)
+        audit = JsonLog(home.audit_log, self.clock)
+        policy = write_policy(config, home, user_home)
+        self.recorder = Recorder(home, self.store, policy, self.clock, self._fs, audit)
+        around = Surroundings(
+            user_home,
+            policy,
+            config.markdown,
+            self.clock,
+            audit,
+            self._others_at,
+            new_id or (lambda: str(uuid.uuid4())),
+        )
+        director = Director(around)
+        self._commands = ChatCommands(director, audit)
+        self._desk = desk.Desk(home, self.store, director, self, lambda: self.index.entries, self.clock, audit)
+        #: What the user should know, newest last.
+        self.notices: deque[Notice] = deque(maxlen=_KEPT_NOTICES)
+        self._since: str | None = None
+        self._providers = providers
+        #: Sums over everything since the start.
+        self.totals = Summary()
         #: Sessions that were up to date once in this run: what comes now is captured live.
         self._watched: set[str] = set()
 
@@ -90,16 +132,55 @@ class Engine:
         for folder in self.home.folders():
             self._fs.make_folder(folder)
         self._lock.acquire()
+        self._since = stamp(self.clock.now())
         self.index.load()
+        self._settle()
+        self._discovery.known = dict(self.index.files)
         self.discover()
 
     def close(self) -> None:
+        self.flush()
         self.index.save(force=True)
         self._lock.release()
+
+    def submit(self, intent: Intent) -> Outcome:
+        """Carry out a wish from a key or a command line: the same as the command in the chat."""
+        outcome, changed = self._desk.submit(intent)
+        for key in changed:
+            self._record(key)
+        for one in (outcome, *outcome.also):
+            self._tell(one)
+        return outcome
+
+    def tick(self) -> None:
+        """What time brings: failing recordings are tried again, and what was appended is written down."""
+        for key in self.recorder.due():
+            self._record(key)
+        self.flush()
+
+    def flush(self) -> None:
+        for key in self.recorder.flush():
+            self._reindex(key)
+
+    def session_candidates(self) -> list[resolve.SessionCandidate]:
+        sources = {key: entry.source.path if entry.source else None for key, entry in self.index.entries.items()}
+        sources |= {key: str(session.sources[-1].path) for key, session in self.sessions.items()}
+        return desk.session_candidates(sources.items())
+
+    def freshen(self, key: str, *, keep_twin: bool) -> None:
+        """Bring a session up to date, with its twin where one is needed."""
+        session = self.sessions.get(key)
+        if session is None:
+            entry = self.index.entries.get(key)
+            if entry is not None and entry.twin_lags and keep_twin:
+                raise SessionNotFound("the log is gone and there is no complete twin of it")
+            return
+        self._bring(session, keep_twin=keep_twin or self._keeps_twin(session))
 
     def discover(self) -> None:
         """Look again which sessions there are; note those whose source has gone."""
         self.sessions = self._discovery.sweep()
+        self.index.put_files(self._discovery.known)
         for key, entry in list(self.index.entries.items()):
             if key not in self.sessions and entry.source is not None and not entry.source.gone:
                 self._mark_gone(key)
@@ -116,6 +197,48 @@ class Engine:
         if session.provider.process_gone(source):
             facts = replace(facts, agent_state=AgentState("ended", "process-gone", since=facts.last_activity))
         return facts
+
+    def status(self) -> Status:
+        """All there is to show, from memory; only sessions with recordings have their metadata looked at."""
+        keys = sorted(self.sessions.keys() | self.index.entries.keys())
+        sessions = [self.session_status(key) for key in keys]
+        return Status(engine=self.engine_status(), sessions=sessions, warnings=list(self.notices))
+
+    def session_status(self, key: str) -> SessionStatus:
+        entry = self.index.entries.get(key)
+        recordings: list[RecordingStatus] = []
+        problem = self.index.refused.get(self.home.meta(key).name)
+        if entry is not None and entry.recordings:
+            try:
+                metadata = self.store.load(key)
+                recordings = recording_statuses(metadata, self.recorder) if metadata is not None else []
+            except NeedsRebuild as error:
+                problem = str(error)
+        provider = self._providers.get(key.partition(":")[0])
+        return session_status(key, entry, self.facts(key), provider, recordings, problem)
+
+    def engine_status(self) -> EngineStatus:
+        entries = self.index.entries.values()
+        return EngineStatus(
+            version=__version__,
+            home=str(self.home.root),
+            pid=os.getpid() if self._since is not None else None,
+            started_at=self._since,
+            roots=[
+                RootStatus(
+                    provider=root.provider.name,
+                    path=str(root.path),
+                    exists=root.path.is_dir(),
+                    keep_twins=root.keep_twins,
+                )
+                for root in self.roots
+            ],
+            sessions=len(self.sessions.keys() | self.index.entries.keys()),
+            active_recordings=sum(entry.active_recordings for entry in entries),
+            bytes_behind=sum(entry.behind_bytes for entry in entries),
+            events=self.totals.events,
+            counters=dict(self.totals.counters),
+        )
 
     def pending(self) -> list[FoundSession]:
         """Sessions whose source changed since it was last read to its end."""
@@ -163,28 +286,18 @@ class Engine:
         return report
 
     def resolve(self, name: str) -> str:
-        """The key of the one session that `name` means: key, session id or a prefix of it, or the provider's id."""
-        wanted = name.lower()
-        keys = sorted(self.sessions.keys() | self.index.entries.keys())
-        for key in keys:
-            if name in (key, key.partition(":")[2]):
-                return key
-        matches = [key for key in keys if len(wanted) >= 8 and identity.session_id(key).startswith(wanted)]
-        if len(matches) == 1:
-            return matches[0]
-        if matches:
-            names = ", ".join(f"{identity.session_id(key)} ({key})" for key in matches)
-            raise SessionNotFound(f"{name} is ambiguous: {names}")
-        raise SessionNotFound(f"no session {name!r}. Give at least 8 characters of its id, or the provider's own id")
+        """The key of the one session that `name` means: id or prefix, the provider's own id, key or log."""
+        answer = resolve.resolve_session(
+            name, self.session_candidates(), canonical=lambda text: str(Path(text).resolve())
+        )
+        if not isinstance(answer, resolve.Matched):
+            raise SessionNotFound(answer.reason)
+        return answer.found[0].session_key
 
     def _ingest(self, session: FoundSession, problems: dict[str, str]) -> Report | None:
-        live = session.key in self._watched
         try:
-            ingest = SessionIngest(
-                self._stores, session.provider, session.sources, keep_twin=self._keeps_twin(session), live=live
-            )
-            report = ingest.run()
-            self.index.put(ingest.metadata)
+            report = self._bring(session, keep_twin=self._keeps_twin(session))
+            self._record(session.key)
         except (NeedsRebuild, SourceUnreadable) as error:
             problems[session.key] = str(error)
             return None
@@ -192,6 +305,78 @@ class Engine:
             problems[session.key] = f"{session.sources[-1].path}: {error.strerror or error}"
             return None
         return report
+
+    def _bring(self, session: FoundSession, *, keep_twin: bool) -> Report:
+        ingest = SessionIngest(
+            self._stores,
+            session.provider,
+            session.sources,
+            keep_twin=keep_twin,
+            live=session.key in self._watched,
+            commands=self._commands,
+            since=self._since,
+        )
+        report = ingest.run()
+        self.index.put(ingest.metadata)
+        self.totals.add(report)
+        for outcome in report.outcomes:
+            self._tell(outcome)
+        return report
+
+    # Recordings.
+
+    def _settle(self) -> None:
+        """Finish all appends that a crash left unfinished, before anything is appended to any of those files."""
+        unsettled = [key for key, entry in self.index.entries.items() if entry.unsettled]
+        for key in unsettled:
+            self._guarded(key, self.recorder.settle)
+        for key in unsettled:
+            self._record(key)
+
+    def _record(self, key: str) -> None:
+        self._guarded(key, self.recorder.drain)
+        self._reindex(key)
+        for notice in self.recorder.take_notices():
+            self._warn(notice)
+
+    def _guarded(self, key: str, work: Callable[[str], object]) -> None:
+        """A session whose state cannot be used is named; the others go on."""
+        try:
+            work(key)
+        except NeedsRebuild as error:
+            self._warn(_notice(self.clock, "needs-rebuild", str(error), identity.short_id(identity.session_id(key))))
+
+    def _reindex(self, key: str) -> None:
+        try:
+            metadata = self.store.load(key)
+        except NeedsRebuild:
+            return
+        if metadata is not None:
+            self.index.put(metadata)
+
+    def _others_at(self, destination: str, session_id: str) -> list[RecordingRef]:
+        return [
+            ref_of(entry.session_id, recording.recording_id, recording.destination)
+            for entry in self.index.entries.values()
+            for recording in entry.recordings
+            if recording.on and recording.destination == destination and entry.session_id != session_id
+        ]
+
+    def _tell(self, outcome: Outcome) -> None:
+        self._warn(
+            Notice(
+                at=stamp(self.clock.now()),
+                code=outcome.code,
+                severity=outcome.severity,
+                message=outcome.message,
+                session_short_id=outcome.session_short_id,
+                candidates=outcome.candidates,
+            )
+        )
+
+    def _warn(self, notice: Notice) -> None:
+        self.notices.append(notice)
+        self.log.write("notice", code=notice.code, severity=notice.severity, session=notice.session_short_id)
 
     def _save_index(self, problems: dict[str, str]) -> None:
         """The index only saves work: failing to write it (a full disk) must not stop anything."""
@@ -208,7 +393,7 @@ class Engine:
 
     def _changed(self, session: FoundSession, entry: IndexEntry) -> bool:
         source = entry.source
-        if source is None or source.gone or source.path != str(session.sources[-1].path):
+        if source is None or source.gone or source.path != texts.written_name(str(session.sources[-1].path)):
             return True
         if (source.size, source.mtime_ns) != (session.stamp.size, session.stamp.mtime_ns):
             return True
@@ -226,3 +411,20 @@ class Engine:
             self.index.put(self.store.update(key, change))
         except NeedsRebuild:
             return
+
+
+def _notice(clock: Clock, code: str, message: str, session: str) -> Notice:
+    return Notice(at=stamp(clock.now()), code=code, severity="error", message=message, session_short_id=session)
+
+
+def write_policy(config: Config, home: paths.Home, user_home: Path) -> WritePolicy:
+    """Where recordings may go: as configured, else the home folder; never among kato-tui's own state."""
+    chosen = config.allowed_write_roots
+    roots = [Path(root).expanduser() for root in chosen] if chosen is not None else [user_home]
+    return WritePolicy(
+        (*roots, home.recordings),
+        home.recordings,
+        protected=(home.root,),
+        user_home=user_home,
+        config_file=home.config,
+    )

@@ -70,8 +70,20 @@ class Home:
     def lock(self) -> Path:
         return self.run / "engine.lock"
 
+    @property
+    def logs(self) -> Path:
+        return self.root / "logs"
+
+    @property
+    def operational_log(self) -> Path:
+        return self.logs / "operational.jsonl"
+
+    @property
+    def audit_log(self) -> Path:
+        return self.logs / "audit.jsonl"
+
     def folders(self) -> list[Path]:
-        return [self.root, self.sessions, self.recordings, self.run]
+        return [self.root, self.sessions, self.recordings, self.run, self.logs]
 
     def meta(self, session_key: str) -> Path:
         return self.sessions / (_key_name(session_key) + META_SUFFIX)
@@ -79,13 +91,34 @@ class Home:
     def twin(self, session_key: str) -> Path:
         return self.sessions / (_key_name(session_key) + TWIN_SUFFIX)
 
-    def stored_metas(self) -> list[Path]:
-        """Every metadata file there is: what the index is rebuilt from."""
+    def pending(self, session_key: str, recording_id: str, digest: str) -> Path:
+        """Where bytes lie that are about to be appended to a recording and are too many for the metadata.
+
+        Named by their hash: the next bytes are written down while the metadata still speaks of these.
+        """
+        return self.sessions / f"{_key_name(session_key)}.{safe_name(recording_id)}.{safe_name(digest[:16])}.pending"
+
+    def stored_metas(self) -> dict[Path, tuple[int, int, int]]:
+        """Every metadata file there is, with its stamp: what the index is compared with."""
         try:
-            names = [entry.name for entry in os.scandir(self.sessions)]
+            with os.scandir(self.sessions) as entries:
+                names = sorted(entry.name for entry in entries if entry.name.endswith(META_SUFFIX))
         except FileNotFoundError:
-            return []
-        return [self.sessions / name for name in sorted(names) if name.endswith(META_SUFFIX)]
+            return {}
+        found = ((self.sessions / name, self.stamp(self.sessions / name)) for name in names)
+        return {path: stamp for path, stamp in found if stamp is not None}
+
+    @staticmethod
+    def stamp(path: Path) -> tuple[int, int, int] | None:
+        """Inode, size and mtime of a state file: unchanged, it need not be read again.
+
+        The clock of mtimes ticks in milliseconds, but every atomic write makes a new inode.
+        """
+        try:
+            facts = path.stat()
+        except OSError:
+            return None
+        return facts.st_ino, facts.st_size, facts.st_mtime_ns
 
 
 def _key_name(session_key: str) -> str:

@@ -8,17 +8,23 @@ source and adds nothing twice.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from kato_tui.core import identity
+from kato_tui.core import text as texts
 from kato_tui.core.clock import Clock, stamp
 from kato_tui.core.ingest import reader
+from kato_tui.core.ingest.dedupe import as_draft
 from kato_tui.core.ingest.fold import Fold, Rewritten, start_of
-from kato_tui.core.ingest.sink import OutOfStep, TwinSink
+from kato_tui.core.ingest.ledger import Ledger
+from kato_tui.core.ingest.sink import OutOfStep, Placed, TwinSink
+from kato_tui.core.model.events import USER_COMMAND
+from kato_tui.core.model.intents import Outcome
 from kato_tui.core.model.session import IngestCursor, SessionMetadata, SourceStamp
 from kato_tui.core.paths import Home
-from kato_tui.core.providers.base import Provider, SourceFile
+from kato_tui.core.providers.base import Draft, Provider, SourceFile
 from kato_tui.core.store.fs import Fs
 from kato_tui.core.store.sessions import SessionStore
 from kato_tui.core.store.twin import LineEncoder, Twin
@@ -42,22 +48,47 @@ class Report:
     events: int = 0
     #: Cursor resumes, rewrites, replays, duplicates suppressed, anchor mismatches (spec §12).
     counters: Counter[str] = field(default_factory=Counter)
+    #: What became of the commands in the conversation.
+    outcomes: list[Outcome] = field(default_factory=list)
+
+
+class Commands(Protocol):
+    """Runs commands: the metadata as they want it, and what to tell."""
+
+    def run(
+        self, metadata: SessionMetadata, commands: Iterable[Placed], past: Twin
+    ) -> tuple[SessionMetadata, list[Outcome]]: ...
+
+
+class _TwinWanted(Exception):
+    """A command was met in a session whose twin is not kept: it needs one before it can act."""
 
 
 class SessionIngest:
     """Brings one session up to date. `step` does one batch; call it until it gives False, then `close`.
 
     `live` means that the session was up to date and watched, so that new records carry the time of their capture.
+    `commands` runs what the user typed; in a session met for the first time only what was typed after `since`.
     """
 
     def __init__(
-        self, stores: Stores, provider: Provider, sources: list[SourceFile], *, keep_twin: bool, live: bool = False
+        self,
+        stores: Stores,
+        provider: Provider,
+        sources: list[SourceFile],
+        *,
+        keep_twin: bool,
+        live: bool = False,
+        commands: Commands | None = None,
+        since: str | None = None,
     ) -> None:
         self._stores = stores
         self._provider = provider
         self._sources = sources
         self._keep_twin = keep_twin
         self._live = live
+        self._commands = commands
+        self._since = since
         self._key = identity.session_key(provider.name, sources[-1].provider_session_id)
         # The stamp is taken before anything is read: what is appended meanwhile shows as a change afterwards.
         self._stamp = reader.stamp_of(sources[-1].path)
@@ -67,6 +98,9 @@ class SessionIngest:
         self._recovered = self._recover()
         self._fold: Fold | None = None
         self._sink: TwinSink | None = None
+        self._ledger: Ledger | None = None
+        self._orphans: list[Placed] = []
+        self._due: list[Placed] = []
         self._catching_up = False
         self._finished = False
 
@@ -84,6 +118,10 @@ class SessionIngest:
             return self._batch()
         except (Rewritten, OutOfStep):
             self._restart()
+            return True
+        except _TwinWanted:
+            self.close()
+            self._keep_twin = True
             return True
 
     def run(self) -> Report:
@@ -148,12 +186,39 @@ class SessionIngest:
             self._fold = Fold(self._provider, self._sources, cursor, metadata.parser_state, metadata.facts)
             self.report.counters["resumes"] += 1
         self._sink = None
+        self._ledger = self._open_ledger()
+        self._orphans = []
         if self._keep_twin:
             replaying = self._replaying()
+            self._orphans = self._orphaned() if replaying else []
             if replaying:
                 self.report.counters["replays"] += 1
-            self._sink = TwinSink(self._twin, self._provider, recovered=self._recovered, replaying=replaying)
+            self._sink = TwinSink(
+                self._twin,
+                self._provider,
+                recovered=self._recovered,
+                replaying=replaying,
+                returning=metadata.cut_cursor is not None,
+            )
             self._recovered = 0
+
+    def _open_ledger(self) -> Ledger | None:
+        """The commands of this pass; none while the twin only catches up with what was looked through before."""
+        if self._commands is None or self._catching_up:
+            return None
+        cursor = self._metadata.ingest_cursor
+        return Ledger(
+            self._metadata.command_counts,
+            from_start=cursor is None or cursor.replaying or cursor.byte_offset == 0 or self._is_document(),
+            # The source is noted at the end of the first pass: a crash in the middle leaves the rest as history.
+            history=self._metadata.source is None,
+            since=self._since,
+        )
+
+    def _orphaned(self) -> list[Placed]:
+        """Commands that a replay wrote just before a crash: read again they are repetitions, yet nobody ran them."""
+        events = self._twin.read(self._twin.next_seq - self._recovered) if self._recovered else ()
+        return [(event["seq"], as_draft(event)) for event in events if event["kind"] == USER_COMMAND]
 
     def _twin_cursor_behind(self) -> IngestCursor | None:
         """Where the twin has to be taken up, when it is wanted and the facts are ahead of it."""
@@ -177,12 +242,24 @@ class SessionIngest:
         records = self._fold.advance(limit)
         if records is None:
             return self._end_pass()
+        wanted = self._new_commands(records)
         if self._sink is not None:
             before = self._twin.next_seq
-            self._sink.write(records, self._captured_at())
+            placed = self._sink.write(records, self._captured_at())
             self.report.events += self._twin.next_seq - before
+            self._due = [(seq, draft) for seq, draft in self._orphans + placed if id(draft) in wanted]
+            self._orphans = []
+        elif wanted:
+            raise _TwinWanted
         self._save()
         return True
+
+    def _new_commands(self, records: list[list[Draft]]) -> set[int]:
+        if self._ledger is None:
+            return set()
+        orphans = [draft for _, draft in self._orphans]
+        drafts = [draft for record in records for draft in record]
+        return {id(draft) for draft in self._ledger.new([*orphans, *drafts])}
 
     def _captured_at(self) -> str | None:
         """Only for records that arrived while the session was watched: not for what a pass over the past brings."""
@@ -198,10 +275,12 @@ class SessionIngest:
         self._count(fold)
         if self._catching_up:
             self._catching_up = False
-            self._commit({"twin_cursor": None, "twin_parser_state": None, **self._twin_marks()})
+            self._commit(
+                {"twin_cursor": None, "twin_parser_state": None, **self._twin_marks(), **self._cut_marks(fold)}
+            )
             return True
         self._finished = True
-        self._commit({**self._fold_marks(fold), **self._twin_marks(), **self._source_marks()})
+        self._commit({**self._fold_marks(fold), **self._twin_marks(), **self._cut_marks(fold), **self._source_marks()})
         return False
 
     def _save(self) -> None:
@@ -209,12 +288,13 @@ class SessionIngest:
         assert self._fold is not None
         if self._catching_up:
             cursor, state = self._fold.cursor, self._fold.state()
-            self._commit({"twin_cursor": cursor, "twin_parser_state": state, **self._twin_marks()})
+            marks = {**self._twin_marks(), **self._cut_marks(self._fold)}
+            self._commit({"twin_cursor": cursor, "twin_parser_state": state, **marks})
         elif self._keep_twin and self._replaying():
             # Until a replay has reached the end it can only be started over, which adds nothing twice.
-            self._commit(self._twin_marks())
+            self._commit({**self._twin_marks(), **self._command_marks()})
         else:
-            self._commit({**self._fold_marks(self._fold), **self._twin_marks()})
+            self._commit({**self._fold_marks(self._fold), **self._twin_marks(), **self._cut_marks(self._fold)})
 
     def _restart(self) -> None:
         """The source was rewritten: read it from the start. What the twin holds stays, whatever its source lost."""
@@ -223,9 +303,15 @@ class SessionIngest:
         started = self._start(replaying=self._keep_twin and self._twin.next_seq > 1)
         changes: dict[str, Any] = {"ingest_cursor": started, "parser_state": {}, **self._twin_marks()}
         behind = None if self._keep_twin else self._start(replaying=self._twin.next_seq > 1)
-        changes |= {"twin_cursor": behind, "twin_parser_state": None}
+        changes |= {"twin_cursor": behind, "twin_parser_state": None, "cut_cursor": self._cut_at()}
         self._commit(changes)
         self._recovered = 0
+
+    def _cut_at(self) -> IngestCursor | None:
+        """The furthest place that the twin has events from."""
+        known = (self._metadata.cut_cursor, self._metadata.ingest_cursor)
+        places = [cursor for cursor in known if cursor is not None and cursor.byte_offset]
+        return max(places, key=lambda cursor: (cursor.generation, cursor.byte_offset), default=None)
 
     # What is written down.
 
@@ -238,6 +324,7 @@ class SessionIngest:
             "facts": facts,
             "source_kind": fold.source.kind,
         }
+        marks |= self._command_marks()
         if self._keep_twin:
             marks |= {"twin_cursor": None, "twin_parser_state": None}
         elif self._metadata.twin_cursor is None:
@@ -246,25 +333,48 @@ class SessionIngest:
             marks["twin_parser_state"] = self._metadata.parser_state
         return marks
 
+    def _command_marks(self) -> dict[str, Any]:
+        return {"command_counts": self._ledger.counts()} if self._ledger is not None else {}
+
     def _twin_marks(self) -> dict[str, Any]:
         if not self._keep_twin and self._recovered:
             return {}
-        return {"next_twin_seq": self._twin.next_seq, "twin_length": self._twin.length}
+        return {
+            "next_twin_seq": self._twin.next_seq,
+            "twin_length": self._twin.length,
+            "command_cursor": self._twin.next_seq - 1,
+        }
+
+    def _cut_marks(self, fold: Fold) -> dict[str, Any]:
+        """A source that was cut is whole again, or goes its own way, once it is past its old end or tells news."""
+        cut = self._metadata.cut_cursor
+        if cut is None or self._sink is None:
+            return {}
+        reached = (fold.cursor.generation, fold.cursor.byte_offset) >= (cut.generation, cut.byte_offset)
+        return {"cut_cursor": None} if reached or self._sink.news else {}
 
     def _source_marks(self) -> dict[str, Any]:
         if self._stamp is None:
             return {}
-        path = str(self._sources[-1].path)
+        path = texts.written_name(str(self._sources[-1].path))
         return {"source": SourceStamp(path=path, size=self._stamp.size, mtime_ns=self._stamp.mtime_ns)}
 
     def _commit(self, changes: dict[str, Any]) -> None:
         base = self._metadata
+        told: list[Outcome] = []
 
         def change(current: SessionMetadata) -> SessionMetadata:
             created = current.created_at or base.created_at
-            return current.model_copy(update={**changes, "created_at": created})
+            changed = current.model_copy(update={**changes, "created_at": created})
+            if self._due and self._commands is not None:
+                changed, outcomes = self._commands.run(changed, self._due, self._twin)
+                told.extend(outcomes)
+            return changed
 
+        # What commands change is stored with the cursor that passes them: run once, or not at all.
         self._metadata = self._stores.sessions.update(self._key, change)
+        self._due = []
+        self.report.outcomes += told
 
     def _count(self, fold: Fold) -> None:
         self.report.bytes_read += fold.bytes_read

@@ -17,10 +17,14 @@ from kato_tui.core.providers.base import Draft, Provider
 
 
 class Key(NamedTuple):
-    """A draft's identity: by its provider id (None without one) and by its content."""
+    """A draft's identity: by its provider id (None without one) and by its content.
+
+    `nth` tells equal parts of one record apart (two blocks "ok").
+    """
 
     by_id: int | None
     content: int
+    nth: int = 1
 
 
 class Identities:
@@ -28,7 +32,8 @@ class Identities:
 
     def __init__(self, provider: Provider) -> None:
         self._provider = provider
-        self._ids: set[int] = set()
+        #: How often the twin holds each: stored parts are counted, so that a twin read again gives the same answers.
+        self._ids: Counter[int] = Counter()
         self._contents: Counter[int] = Counter()
         self._idless: Counter[int] = Counter()
         self._in_record: Counter[int] = Counter()
@@ -53,7 +58,7 @@ class Identities:
         self._record = (-1, None)
 
     def key(self, draft: Draft) -> Key:
-        """Equal parts of one record (two blocks "ok") are told apart by their occurrence within it."""
+        """Parts are counted within their record, which is one cursor and one provider id."""
         content = _number(draft.kind, "", "", _canonical(draft.payload))
         if draft.event_id is None:
             return Key(None, content)
@@ -63,19 +68,19 @@ class Identities:
         part = _canonical(self._provider.identity_payload(draft.kind, draft.payload))
         base = _number(draft.kind, draft.event_type, draft.event_id, part)
         self._parts[base] += 1
-        return Key(hash((base, self._parts[base])), content)
+        return Key(base, content, self._parts[base])
 
     def add(self, key: Key) -> None:
         self._contents[key.content] += 1
         if key.by_id is None:
             self._idless[key.content] += 1
         else:
-            self._ids.add(key.by_id)
+            self._ids[key.by_id] += 1
 
     def holds(self, key: Key) -> bool:
         """Whether a draft that may be a repetition (`check`) is one; without an id, content decides."""
         if key.by_id is not None:
-            return key.by_id in self._ids
+            return key.nth <= self._ids[key.by_id]
         self._in_record[key.content] += 1
         return self._in_record[key.content] <= self._contents[key.content]
 
@@ -85,6 +90,25 @@ class Identities:
         return Replay(self, self._ids, self._contents, ids_decide=False)
 
 
+class Returning:
+    """Reading on in a source that was cut: records that come back are told by their ids and their places."""
+
+    def __init__(self, provider: Provider, stored: Iterable[dict[str, Any]]) -> None:
+        self.known = Identities(provider)
+        self._places: set[tuple[int, int, int]] = set()
+        for event in stored:
+            draft = as_draft(event)
+            key = self.known.key(draft)
+            self.known.add(key)
+            self._places.add((draft.cursor, draft.emit_index, key.content))
+        self.known.begin()
+
+    def holds(self, draft: Draft, key: Key) -> bool:
+        if key.by_id is not None and self.known.holds(key):
+            return True
+        return (draft.cursor, draft.emit_index, key.content) in self._places
+
+
 class Replay:
     """Reading a rewritten source from its start: what the twin already has is passed over, the rest is new.
 
@@ -92,7 +116,7 @@ class Replay:
     Where ids are not stable across rewrites, that goes for all events.
     """
 
-    def __init__(self, known: Identities, ids: set[int], contents: Counter[int], *, ids_decide: bool) -> None:
+    def __init__(self, known: Identities, ids: Counter[int], contents: Counter[int], *, ids_decide: bool) -> None:
         self._known = known
         self._ids_decide = ids_decide
         self._ids = ids
@@ -103,9 +127,9 @@ class Replay:
         if draft.check and key.by_id is None:
             return self._known.holds(key)
         if key.by_id is not None and self._ids_decide:
-            return key.by_id in self._ids
+            return key.nth <= self._ids[key.by_id]
         self._seen[key.content] += 1
-        if key.by_id is not None and key.by_id in self._ids:
+        if key.by_id is not None and key.nth <= self._ids[key.by_id]:
             return True
         return self._seen[key.content] <= self._contents[key.content]
 

@@ -44,6 +44,7 @@ class Fold:
         #: How a document was taken up again: `resume`, `resync` (its anchor had moved) or `replay`.
         self.document_resume: str | None = None
         self.bytes_read = 0
+        self._folded_document = False
 
     def advance(self, until: IngestCursor | None = None) -> list[list[Draft]] | None:
         """The drafts of the next records, or None at the end (or at `until`)."""
@@ -92,12 +93,15 @@ class Fold:
     def _reached(self, until: IngestCursor | None) -> bool:
         if until is None or self._cursor.generation != until.generation:
             return False
-        return self._source.layout == "lines" and self._cursor.byte_offset >= until.byte_offset
+        if self._source.layout == "document":
+            # What follows a document is beyond `until`. A document that changed since is folded by both passes.
+            return self._folded_document or (until.anchor is not None and self._cursor.anchor == until.anchor)
+        return self._cursor.byte_offset >= until.byte_offset
 
     def _next_source(self) -> None:
-        """A file that continues another goes on with its state; after a document everything starts anew."""
+        """A file that continues another goes on with its state; one that follows a document repeats it."""
         carry = self._source.layout == "lines"
-        state, facts = (self.state(), self.facts()) if carry else (None, None)
+        state, facts = (self.state(), self.facts()) if carry else (self._translator.successor_state(), None)
         self.close()
         self._at += 1
         self._cursor = start_of(self._provider, self._source)
@@ -159,9 +163,13 @@ class Fold:
             return None
         translator = self._begin(None, None)
         drafts = translator.feed_document(data)
+        if drafts is None and self._at + 1 < len(self._sources):
+            # Nobody writes it any more: the file that went on with it holds all of it.
+            return None
         if drafts is None:
             raise HalfWritten(f"{self._source.path}: not a complete JSON document yet")
         self._translator = translator
+        self._folded_document = True
         self.bytes_read += len(data)
         self.document_resume = _resume(anchor, self._cursor.value, translator.item_ids)
         ids = translator.item_ids

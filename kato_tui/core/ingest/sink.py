@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kato_tui.core.ingest.dedupe import Identities, Replay, same_event
+from kato_tui.core.ingest.dedupe import Identities, Replay, Returning, same_event
+from kato_tui.core.model.events import USER_COMMAND
 from kato_tui.core.providers.base import Draft, Provider
 from kato_tui.core.store.twin import Twin
+
+#: A draft with its place in the twin.
+Placed = tuple[int, Draft]
 
 
 class OutOfStep(Exception):
@@ -18,17 +22,32 @@ class TwinSink:
     """Writes new drafts to a twin and passes over the ones it has.
 
     `recovered` events stand in the twin although the metadata does not know them yet (a crash came between the two):
-    the source gives them once more, in the same order, and they are matched one by one.
+    the source gives them once more, in the same order, and they are matched one by one. `returning`: the source was
+    cut, and its records may come back (a file that is rewritten in place is met half-written); the first new event
+    shows that it goes another way.
     """
 
-    def __init__(self, twin: Twin, provider: Provider, *, recovered: int = 0, replaying: bool = False) -> None:
+    def __init__(
+        self,
+        twin: Twin,
+        provider: Provider,
+        *,
+        recovered: int = 0,
+        replaying: bool = False,
+        returning: bool = False,
+    ) -> None:
         self.twin = twin
         self.duplicates = 0
+        #: Whether the source gave something that the twin did not have.
+        self.news = False
+        self._returning = returning and not replaying
+        self._returned: Returning | None = None
         self._provider = provider
         self._known: Identities | None = None
         self._replay: Replay | None = None
         self._pending: Iterator[dict[str, Any]] | None = None
         self._next: dict[str, Any] | None = None
+        self._commands: list[Placed] = []
         if replaying:
             self._known = Identities.of_events(provider, twin.read())
             self._replay = self._known.replay()
@@ -36,25 +55,37 @@ class TwinSink:
             self._pending = twin.read(twin.next_seq - recovered)
             self._next = next(self._pending, None)
 
-    def write(self, records: list[list[Draft]], captured_at: str | None) -> None:
-        """Append what is new of `records` (the drafts of each) and wait until it is on disk."""
+    def write(self, records: list[list[Draft]], captured_at: str | None) -> list[Placed]:
+        """Append what is new of `records` (the drafts of each) and wait until it is on disk.
+
+        Gives the commands among what the metadata does not know yet, each with its seq.
+        """
         fresh: list[Draft] = []
+        self._commands = []
         for drafts in records:
             if self._known is not None:
                 self._known.begin()
             for draft in drafts:
                 if self._take(draft, fresh):
                     fresh.append(draft)
+                    self.news = True
                 else:
                     self.duplicates += 1
+        first = self.twin.next_seq
         self.twin.append(fresh, captured_at)
+        placed = enumerate(fresh, start=first)
+        return self._commands + [(seq, draft) for seq, draft in placed if draft.kind == USER_COMMAND]
 
     def _take(self, draft: Draft, fresh: list[Draft]) -> bool:
         if self._next is not None and same_event(draft, self._next):
+            if draft.kind == USER_COMMAND:
+                self._commands.append((self._next["seq"], draft))
             self._step_pending()
             return False
         if self._replay is not None:
             return self._take_in_replay(draft, self._replay)
+        if self._returning and not self.news and self._came_back(draft):
+            return False
         if self._known is None and not draft.check:
             if self._next is not None:
                 raise OutOfStep
@@ -67,6 +98,12 @@ class TwinSink:
             raise OutOfStep
         known.add(key)
         return True
+
+    def _came_back(self, draft: Draft) -> bool:
+        if self._returned is None:
+            self._returned = Returning(self._provider, self.twin.read())
+            self._known = self._returned.known
+        return self._returned.holds(draft, self._returned.known.key(draft))
 
     def _take_in_replay(self, draft: Draft, replay: Replay) -> bool:
         known = self._identities([])

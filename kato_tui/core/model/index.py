@@ -14,6 +14,14 @@ from kato_tui.core.model.session import Count, SourceStamp
 INDEX_SCHEMA_VERSION: Final = 1
 
 
+class RecordingEntry(Contract):
+    """A recording as far as resolving a target needs it."""
+
+    recording_id: Identifier
+    destination: Identifier
+    on: bool
+
+
 class IndexEntry(Contract):
     """Where a session's metadata is, and the facts that lists show."""
 
@@ -24,11 +32,37 @@ class IndexEntry(Contract):
     source_kind: Literal["main", "subagent", "workflow"] = "main"
     source: SourceStamp | None = None
     facts: Facts
+    twin_events: Count = 0
     twin_lags: bool = False
     behind_bytes: Count = 0
-    active_recordings: Count = 0
+    recordings: list[RecordingEntry] = Field(default_factory=list)
+    #: A recording may lack something that the twin holds: looked at before anything else after a start.
+    unsettled: bool = False
+    #: Inode, size and mtime of the metadata file this was taken from: a newer file is read again.
+    metadata_stamp: tuple[int, int, int] | None = None
+
+    @property
+    def active_recordings(self) -> int:
+        return sum(recording.on for recording in self.recordings)
+
+
+class FileOwner(Contract):
+    """Whose log a file was found to be by reading its head; good for as long as size and mtime stay as they are."""
+
+    size: Count
+    mtime_ns: int
+    provider: Identifier
+    #: None for a file that is no session's log (yet).
+    provider_session_id: Identifier | None = None
+    kind: Literal["main", "subagent", "workflow"] = "main"
+    layout: Literal["lines", "document"] = "lines"
+    compressed: bool = False
+    generation: str = ""
+    parent: str | None = None
 
 
 class Index(Contract):
     schema_version: Literal[1] = INDEX_SCHEMA_VERSION
     sessions: dict[str, IndexEntry] = Field(default_factory=dict)
+    #: By path; only files whose names do not tell whose they are.
+    files: dict[str, FileOwner] = Field(default_factory=dict)

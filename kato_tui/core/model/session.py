@@ -9,6 +9,7 @@ from pydantic import Field
 from kato_tui.core.model.base import Contract
 from kato_tui.core.model.events import CursorKind, Identifier
 from kato_tui.core.model.facts import Facts
+from kato_tui.core.model.settings import RecordSettings
 
 METADATA_SCHEMA_VERSION: Final = 1
 
@@ -57,13 +58,53 @@ class Period(Contract):
     stopped_by_seq: Count | None = None
 
 
+class PendingAppend(Contract):
+    """Bytes that are about to be appended to a recording, written down first: a crash can then tell what is missing.
+
+    `anchor` is what stood before `base` at that time, verbatim (base64), so that the place is found again after the
+    user edited the file. The bytes themselves are kept rather than rendered anew: settings and renderer may change.
+    """
+
+    to_seq: Count
+    #: Which period the recording is in, and in which render state, once these bytes are in the file.
+    period_index: Count
+    render_state: dict[str, Any] | None
+    events: Count
+    base: Count
+    anchor: str
+    #: How many of the bytes are the head of a new file: left out when the file turns out not to be new.
+    head: Count = 0
+    #: The text, or None when it is too large for the metadata and lies in a file of its own.
+    chunk: str | None = None
+    length: Count
+    sha256: str
+
+
+class FileMark(Contract):
+    """Where the file ended after the last append, and its last bytes (base64): tells whether somebody edited it."""
+
+    end: Count
+    tail: str
+
+
 class Recording(Contract):
     recording_id: Identifier
     destination: Identifier
     desired_state: Literal["on", "off"]
+    #: Every event of the periods so far, up to and including this seq, is in the file.
     write_cursor: Count
     created_at: str | None = None
+    #: In the order in which they are written. A period is the seqs from `startedCursor` to `stoppedCursor`, both in.
     periods: list[Period] = Field(default_factory=list)
+    settings: RecordSettings = Field(default_factory=RecordSettings)
+    #: The period that is being written; periods before it are complete.
+    period_index: Count = 0
+    #: What the writer needs to go on within the period; None at the start of one.
+    render_state: dict[str, Any] | None = None
+    pending: PendingAppend | None = None
+    file: FileMark | None = None
+    events_written: Count = 0
+    last_write_at: str | None = None
 
 
 class SessionMetadata(Contract):
@@ -78,12 +119,17 @@ class SessionMetadata(Contract):
     source: SourceStamp | None = None
     ingest_cursor: IngestCursor | None = None
     parser_state: dict[str, Any] = Field(default_factory=dict)
+    #: Where the ingest stood before the source was cut or rewritten: up to there its records may come back.
+    cut_cursor: IngestCursor | None = None
     next_twin_seq: Annotated[int, Field(ge=1)] = 1
     twin_length: Count = 0
     #: Only while the twin lags behind the facts (it is not kept all the time): its own position and parser state.
     twin_cursor: IngestCursor | None = None
     twin_parser_state: dict[str, Any] | None = None
+    #: Everything before this seq was looked through for commands.
     command_cursor: Count = 0
+    #: How often each command line was met (by hash): a rewritten log that shows them again runs none of them again.
+    command_counts: dict[str, int] = Field(default_factory=dict)
     facts: Facts = Field(default_factory=Facts)
     recordings: list[Recording] = Field(default_factory=list)
     created_at: str | None = None

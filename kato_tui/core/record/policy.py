@@ -299,7 +299,7 @@ def open_destination(allowed: Allowed, *, create: bool) -> int:
     """
     folder = open_folder(allowed, create=create)
     try:
-        with _refusing(allowed):
+        with refusing(allowed):
             flags = _FILE_FLAGS | (os.O_CREAT | os.O_EXCL if create else 0)
             descriptor = os.open(allowed.path.name, flags, FILE_MODE, dir_fd=folder)
     finally:
@@ -316,7 +316,7 @@ def open_folder(allowed: Allowed, *, create: bool = True) -> int:
 
     Missing folders below the root are made with `create`, private to the user.
     """
-    with _refusing(allowed):
+    with refusing(allowed):
         descriptor = os.open(allowed.root, _FOLDER_FLAGS)
         for name in allowed.path.relative_to(allowed.root).parts[:-1]:
             try:
@@ -344,7 +344,8 @@ def _enter(folder: int, name: str, create: bool) -> int:
 
 
 @contextmanager
-def _refusing(allowed: Allowed) -> Iterator[None]:
+def refusing(allowed: Allowed) -> Iterator[None]:
+    """What the system says about the allowed file, in words for the user."""
     try:
         yield
     except OSError as error:

@@ -5,6 +5,7 @@ A crash harness stands in for `Fs` to stop the world before, in the middle of an
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Final
@@ -28,6 +29,13 @@ class Fs:
         while view:
             view = view[os.write(descriptor, view) :]
 
+    def write_at(self, descriptor: int, data: bytes, position: int) -> None:
+        """Write all of `data` at `position`. The descriptor must not be in append mode, where Linux ignores it."""
+        view = memoryview(data)
+        while view:
+            done = os.pwrite(descriptor, view, position)
+            view, position = view[done:], position + done
+
     def sync(self, descriptor: int) -> None:
         os.fsync(descriptor)
 
@@ -42,6 +50,18 @@ class Fs:
 
     def unlink(self, path: Path) -> None:
         path.unlink(missing_ok=True)
+
+    # The same inside an open folder, for places that somebody else could swap meanwhile.
+
+    def create_in(self, folder: int, name: str) -> int:
+        return os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | _NOFOLLOW, FILE_MODE, dir_fd=folder)
+
+    def replace_in(self, folder: int, source: str, target: str) -> None:
+        os.replace(source, target, src_dir_fd=folder, dst_dir_fd=folder)
+
+    def unlink_in(self, folder: int, name: str) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=folder)
 
     def sync_folder(self, folder: Path) -> None:
         """Make a rename or a new name durable; without it a power cut may undo them."""

@@ -10,9 +10,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from kato_tui.core.clock import Clock
 from kato_tui.core.errors import NeedsRebuild
-from kato_tui.core.model.index import Index, IndexEntry
+from kato_tui.core.model.index import FileOwner, Index, IndexEntry, RecordingEntry
 from kato_tui.core.model.session import SessionMetadata
 from kato_tui.core.paths import Home
+from kato_tui.core.record.periods import behind
 from kato_tui.core.store.atomic import write_atomic
 from kato_tui.core.store.fs import Fs
 from kato_tui.core.store.sessions import read_metadata
@@ -32,34 +33,52 @@ class IndexStore:
         self._dirty = False
         self._written: datetime | None = None
         self.entries: dict[str, IndexEntry] = {}
+        self.files: dict[str, FileOwner] = {}
         #: Sessions whose metadata could not be used, with what to do about it.
         self.refused: dict[str, str] = {}
 
     def load(self) -> bool:
         """Read the index; if it is missing, damaged or of another version, rebuild it. True when it was usable."""
         try:
-            self.entries = dict(_INDEX.validate_json(self._home.index.read_bytes()).sessions)
+            found = _INDEX.validate_json(self._home.index.read_bytes())
         except (OSError, ValidationError):
-            self.rebuild()
+            self.entries = {}
+            self._refresh()
             return False
+        self.files = dict(found.files)
+        self.entries = dict(found.sessions)
+        self._refresh()
         return True
 
-    def rebuild(self) -> None:
-        """From the metadata files alone; one that cannot be used takes only itself out."""
-        self.entries = {}
+    def _refresh(self) -> None:
+        """Read the metadata files that are not as the index says; one that cannot be used takes only itself out.
+
+        The index is written late and without a sync, so after a crash it may not know the newest metadata.
+        """
         self.refused = {}
-        for path in self._home.stored_metas():
+        known = {entry.metadata: entry.metadata_stamp for entry in self.entries.values()}
+        stored = self._home.stored_metas()
+        for path, found in stored.items():
+            if known.get(path.name) == found:
+                continue
             try:
                 self.put(read_metadata(path))
             except (NeedsRebuild, OSError) as error:
                 self.refused[path.name] = str(error)
-        self._dirty = True
+        names = {path.name for path in stored}
+        for key in [key for key, entry in self.entries.items() if entry.metadata not in names]:
+            self.remove(key)
 
     def put(self, metadata: SessionMetadata) -> None:
         entry = entry_of(self._home, metadata)
         if self.entries.get(metadata.session_key) != entry:
             self.entries[metadata.session_key] = entry
             self._dirty = True
+
+    def put_files(self, files: dict[str, FileOwner]) -> None:
+        if self.files != files:
+            self._dirty = True
+        self.files = dict(files)
 
     def remove(self, key: str) -> None:
         if self.entries.pop(key, None) is not None:
@@ -70,7 +89,9 @@ class IndexStore:
         now = self._clock.now()
         if not self._dirty or (not force and self._written is not None and now - self._written < _EVERY):
             return
-        value = _INDEX.dump_python(Index(sessions=self.entries), by_alias=True, exclude_none=True, mode="json")
+        value = _INDEX.dump_python(
+            Index(sessions=self.entries, files=self.files), by_alias=True, exclude_none=True, mode="json"
+        )
         write_atomic(self._fs, self._home.index, orjson.dumps(value), durable=False)
         self._dirty, self._written = False, now
 
@@ -78,15 +99,26 @@ class IndexStore:
 def entry_of(home: Home, metadata: SessionMetadata) -> IndexEntry:
     cursor, source = metadata.ingest_cursor, metadata.source
     read = cursor.byte_offset if cursor is not None else 0
+    path = home.meta(metadata.session_key)
     return IndexEntry(
         session_id=metadata.session_id,
         provider=metadata.provider,
         provider_session_id=metadata.provider_session_id,
-        metadata=home.meta(metadata.session_key).name,
+        metadata=path.name,
         source_kind=metadata.source_kind,
         source=source,
         facts=metadata.facts,
+        twin_events=metadata.next_twin_seq - 1,
         twin_lags=metadata.twin_cursor is not None,
         behind_bytes=max(0, source.size - read) if source is not None else 0,
-        active_recordings=sum(recording.desired_state == "on" for recording in metadata.recordings),
+        recordings=[
+            RecordingEntry(
+                recording_id=recording.recording_id,
+                destination=recording.destination,
+                on=recording.desired_state == "on",
+            )
+            for recording in metadata.recordings
+        ],
+        unsettled=any(behind(recording, metadata.next_twin_seq - 1) for recording in metadata.recordings),
+        metadata_stamp=home.stamp(path),
     )

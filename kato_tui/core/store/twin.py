@@ -12,7 +12,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import orjson
 
@@ -23,6 +23,8 @@ from kato_tui.core.providers.base import Draft
 from kato_tui.core.store.fs import Fs
 
 _CHUNK: Final = 1 << 20
+#: More digits than any seq has: later lines may need a few more than the first.
+_SEQ_DIGITS: Final = 24
 _CRC_KEY: Final = b',"crc":'
 _SEQ = re.compile(rb'"sessionId":"[0-9a-f-]{36}"\},"seq":(\d+),')
 #: Left as they are by orjson, but a terminal acts on them: DEL, C1 controls, line separators, bidirectional controls.
@@ -80,15 +82,86 @@ def decode_line(line: bytes) -> dict[str, Any] | None:
     return event
 
 
-class Twin:
-    """One session's twin. `next_seq` and `length` describe what is known to be whole and on disk."""
+def _seq_reach(file: BinaryIO) -> int:
+    """How far into a line its seq stands: the same in all lines of a twin, whose session id may be very long."""
+    found = _SEQ.search(file.readline())
+    return (found.end() if found is not None else 0) + _SEQ_DIGITS
 
-    def __init__(self, fs: Fs, path: Path, encoder: LineEncoder, next_seq: int = 1, length: int = 0) -> None:
-        self._fs = fs
-        self._encoder = encoder
+
+class TwinReader:
+    """The events of one session's twin, as far as `next_seq` and `length` vouch for them."""
+
+    def __init__(self, path: Path, next_seq: int = 1, length: int = 0) -> None:
         self.path = path
         self.next_seq = next_seq
         self.length = length
+
+    def read(self, from_seq: int = 1) -> Iterator[dict[str, Any]]:
+        """The events from `from_seq` on. A damaged line ends the session's trust, never passes silently."""
+        expected = max(from_seq, 1)
+        if expected >= self.next_seq:
+            return
+        for line in self._raw_lines(self._offset_of(expected), self.length):
+            event = decode_line(line)
+            if event is None or event.get("seq") != expected:
+                raise NeedsRebuild(
+                    f"{self.path} is damaged at event {expected}. "
+                    "Run `kato-tui rebuild` for this session to make it anew from its source."
+                )
+            if event.get("schemaVersion") != TWIN_SCHEMA_VERSION:
+                raise self._unsupported(event.get("schemaVersion"))
+            yield event
+            expected += 1
+
+    def _unsupported(self, version: object) -> NeedsRebuild:
+        return NeedsRebuild(
+            f"{self.path} has schema version {version!r}, this kato-tui reads {TWIN_SCHEMA_VERSION}. "
+            "Update kato-tui, or run `kato-tui rebuild` for this session."
+        )
+
+    def _raw_lines(self, offset: int, end: int | None = None) -> Iterator[bytes]:
+        """Lines with their newlines from `offset` to `end`; a last line without one comes as it is."""
+        with self.path.open("rb") as file:
+            file.seek(offset)
+            while end is None or offset < end:
+                line = file.readline()
+                if not line:
+                    return
+                offset += len(line)
+                yield line
+
+    def _offset_of(self, seq: int) -> int:
+        """Where the line of `seq` starts: a binary search over bytes, so no index file and no full read."""
+        if seq <= 1:
+            return 0
+        low, high = 0, self.length
+        with self.path.open("rb") as file:
+            reach = _seq_reach(file)
+            while low < high:
+                middle = (low + high) // 2
+                file.seek(middle)
+                if middle:
+                    file.seek(middle - 1)
+                    file.readline()
+                start = file.tell()
+                found = _SEQ.search(file.read(reach)) if start < high else None
+                if found is None or int(found[1]) >= seq:
+                    high = middle
+                else:
+                    low = middle + 1
+            file.seek(max(low - 1, 0))
+            if low:
+                file.readline()
+            return file.tell()
+
+
+class Twin(TwinReader):
+    """One session's twin. `next_seq` and `length` describe what is known to be whole and on disk."""
+
+    def __init__(self, fs: Fs, path: Path, encoder: LineEncoder, next_seq: int = 1, length: int = 0) -> None:
+        super().__init__(path, next_seq, length)
+        self._fs = fs
+        self._encoder = encoder
 
     def recover(self) -> int:
         """Take in whole lines that a crash kept from the metadata, cut off a torn tail; the number of such lines."""
@@ -108,6 +181,7 @@ class Twin:
         for line in self._raw_lines(self.length):
             event = decode_line(line) if line.endswith(b"\n") else None
             if event is None or event.get("seq") != self.next_seq:
+                self._refuse_other_versions(line)
                 break
             if event.get("schemaVersion") != TWIN_SCHEMA_VERSION:
                 raise self._unsupported(event.get("schemaVersion"))
@@ -139,28 +213,15 @@ class Twin:
         self.length += len(block)
         self.next_seq += len(drafts)
 
-    def read(self, from_seq: int = 1) -> Iterator[dict[str, Any]]:
-        """The events from `from_seq` on. A damaged line ends the session's trust, never passes silently."""
-        expected = max(from_seq, 1)
-        if expected >= self.next_seq:
+    def _refuse_other_versions(self, line: bytes) -> None:
+        """A line that is whole in another version's form is no torn tail: it must not be cut off."""
+        try:
+            value = orjson.loads(line)
+        except orjson.JSONDecodeError:
             return
-        for line in self._raw_lines(self._offset_of(expected), self.length):
-            event = decode_line(line)
-            if event is None or event.get("seq") != expected:
-                raise NeedsRebuild(
-                    f"{self.path} is damaged at event {expected}. "
-                    "Run `kato-tui rebuild` for this session to make it anew from its source."
-                )
-            if event.get("schemaVersion") != TWIN_SCHEMA_VERSION:
-                raise self._unsupported(event.get("schemaVersion"))
-            yield event
-            expected += 1
-
-    def _unsupported(self, version: object) -> NeedsRebuild:
-        return NeedsRebuild(
-            f"{self.path} has schema version {version!r}, this kato-tui reads {TWIN_SCHEMA_VERSION}. "
-            "Update kato-tui, or run `kato-tui rebuild` for this session."
-        )
+        version = value.get("schemaVersion") if isinstance(value, dict) else None
+        if version is not None and version != TWIN_SCHEMA_VERSION:
+            raise self._unsupported(version)
 
     def _make_durable(self) -> None:
         """Sync before trusting: what the last process wrote may be visible and still not on disk."""
@@ -186,37 +247,3 @@ class Twin:
         finally:
             self._fs.close(aside)
             self._fs.close(descriptor)
-
-    def _raw_lines(self, offset: int, end: int | None = None) -> Iterator[bytes]:
-        """Lines with their newlines from `offset` to `end`; a last line without one comes as it is."""
-        with self.path.open("rb") as file:
-            file.seek(offset)
-            while end is None or offset < end:
-                line = file.readline()
-                if not line:
-                    return
-                offset += len(line)
-                yield line
-
-    def _offset_of(self, seq: int) -> int:
-        """Where the line of `seq` starts: a binary search over bytes, so no index file and no full read."""
-        if seq <= 1:
-            return 0
-        low, high = 0, self.length
-        with self.path.open("rb") as file:
-            while low < high:
-                middle = (low + high) // 2
-                file.seek(middle)
-                if middle:
-                    file.seek(middle - 1)
-                    file.readline()
-                start = file.tell()
-                found = _SEQ.search(file.read(1024)) if start < high else None
-                if found is None or int(found[1]) >= seq:
-                    high = middle
-                else:
-                    low = middle + 1
-            file.seek(max(low - 1, 0))
-            if low:
-                file.readline()
-            return file.tell()

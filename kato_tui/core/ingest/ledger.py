@@ -1,0 +1,51 @@
+"""Which commands of a pass are new: each runs once ever, also when its log is rewritten or read again (spec §8)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable
+from typing import Final
+
+from kato_tui.core.model.events import USER_COMMAND
+from kato_tui.core.providers.base import Draft
+
+#: Different command lines remembered per session; a log with more of them is no conversation.
+_MAX_LINES: Final = 1000
+
+
+class Ledger:
+    """The commands met so far, as a multiset of their lines.
+
+    A pass that reads on from a cursor meets only new ones. A pass from the start meets the old ones again: the third
+    `::stop` of a rewritten log is the third one that was met before. `history` is a first pass over a session that was
+    there before: its commands are known from then on, and none is run unless it was typed after `since`.
+    """
+
+    def __init__(self, counts: dict[str, int], *, from_start: bool, history: bool, since: str | None) -> None:
+        self._counts = Counter(counts)
+        self._known = Counter(counts) if from_start else Counter[str]()
+        self._met: Counter[str] = Counter()
+        self._history = history
+        self._since = since
+
+    def new(self, drafts: Iterable[Draft]) -> list[Draft]:
+        """Those of `drafts` that are commands to be run now. Every draft of a pass has to come by here, in order."""
+        return [draft for draft in drafts if draft.kind == USER_COMMAND and self._is_new(draft)]
+
+    def counts(self) -> dict[str, int]:
+        return dict(self._counts)
+
+    def _is_new(self, draft: Draft) -> bool:
+        line = hashlib.blake2b(str(draft.payload["line"]).encode("utf-8", "replace"), digest_size=8).hexdigest()
+        self._met[line] += 1
+        if self._met[line] <= self._known[line]:
+            return False
+        if line in self._counts or len(self._counts) < _MAX_LINES:
+            self._counts[line] += 1
+        elif self._history:
+            return False
+        return not draft.copied and (not self._history or self._typed_since(draft))
+
+    def _typed_since(self, draft: Draft) -> bool:
+        return self._since is not None and draft.timestamp is not None and draft.timestamp >= self._since

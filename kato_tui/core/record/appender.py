@@ -1,0 +1,274 @@
+"""Appending to a file that belongs to the user, exactly once, whatever crashes and whoever edits it meanwhile.
+
+The order is: look where the file ends, write down what is about to be appended (the caller does, durably), append.
+After a crash or an error `settle` compares the file with what was written down and completes it. User text is never
+cut off or overwritten: the only bytes ever taken back are our own, in the moment we know them to be ours.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from kato_tui.core.record.policy import Allowed, WriteRefused, open_destination, open_folder, refusing
+from kato_tui.core.store.fs import Fs
+
+#: So much before the place of an append finds it again in an edited file; so little fits in every metadata write.
+ANCHOR_LENGTH: Final = 256
+_TAIL_LENGTH: Final = 64
+_WINDOW: Final = 1 << 20
+#: The start of our own bytes, long enough to be recognised when what stood before them is gone.
+_OWN_START: Final = 64
+#: So many first bytes in common with the chunk are no coincidence.
+_OURS_FOR_SURE: Final = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where the next append will begin, what stands before it, and what has to come between the two."""
+
+    base: int
+    anchor: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where a file ended after an append, and its last bytes."""
+
+    end: int
+    tail: bytes
+
+
+class NotThere(Exception):
+    """Nothing of the pending bytes is in the file: they have to be written down again for its present end."""
+
+
+@contextmanager
+def _opened(allowed: Allowed) -> Iterator[int]:
+    descriptor = open_destination(allowed, create=False)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def create(fs: Fs, allowed: Allowed, *, folders: bool) -> None:
+    """A new, empty file, never in the place of another one."""
+    folder = open_folder(allowed, create=folders)
+    try:
+        with refusing(allowed):
+            fs.close(fs.create_in(folder, allowed.path.name))
+            fs.sync(folder)
+    finally:
+        os.close(folder)
+
+
+def clear_leftovers(fs: Fs, allowed: Allowed) -> None:
+    """Remove the copy that a crash in the middle of a rewrite leaves."""
+    try:
+        folder = open_folder(allowed, create=False)
+    except WriteRefused:
+        return
+    try:
+        fs.unlink_in(folder, _temporary(allowed))
+    finally:
+        os.close(folder)
+
+
+def _temporary(allowed: Allowed) -> str:
+    return f".{allowed.path.name[:100]}.kato-tmp"
+
+
+def read_head(allowed: Allowed, length: int) -> bytes:
+    with _opened(allowed) as descriptor:
+        return os.pread(descriptor, length, 0)
+
+
+def replace_head(fs: Fs, allowed: Allowed, old: int, new: bytes) -> None:
+    """The file with its first `old` bytes replaced by `new`: a whole new file in its place, the rest untouched."""
+    with _opened(allowed) as descriptor:
+        _rewrite(fs, allowed, descriptor, (0, 0), new, old)
+
+
+def spot(allowed: Allowed) -> Spot:
+    """Where the file ends now."""
+    with _opened(allowed) as descriptor:
+        base = os.fstat(descriptor).st_size
+        start = max(0, base - ANCHOR_LENGTH)
+        return Spot(base, os.pread(descriptor, base - start, start))
+
+
+def edited(allowed: Allowed, mark: Mark) -> bool:
+    """Whether what we wrote last is no longer where we wrote it: somebody edited, cut or replaced the file."""
+    with _opened(allowed) as descriptor:
+        return os.pread(descriptor, len(mark.tail), mark.end - len(mark.tail)) != mark.tail
+
+
+def append(fs: Fs, allowed: Allowed, chunk: bytes) -> Mark:
+    """Append `chunk` and wait until it is on disk. On an error what was written of it is taken back."""
+    with _opened(allowed) as descriptor:
+        before = os.fstat(descriptor).st_size
+        try:
+            fs.write(descriptor, chunk)
+        except OSError:
+            _take_back(fs, descriptor, before, chunk)
+            raise
+        end = os.lseek(descriptor, 0, os.SEEK_CUR)
+        # A failed sync is not repeated: the kernel may have dropped the pages. `settle` looks at what is there.
+        fs.sync(descriptor)
+    return Mark(end, chunk[-_TAIL_LENGTH:])
+
+
+def _take_back(fs: Fs, descriptor: int, before: int, chunk: bytes) -> None:
+    """Cut off the half that was written, if nothing but our own bytes stands behind `before`."""
+    written = os.fstat(descriptor).st_size - before
+    if 0 < written < len(chunk) and os.pread(descriptor, written, before) == chunk[:written]:
+        fs.truncate(descriptor, before)
+
+
+def settle(fs: Fs, allowed: Allowed, base: int, anchor: bytes, chunk: bytes, *, head: int = 0) -> Mark:
+    """Make sure that `chunk` is in the file once, after an append that may have come to any end.
+
+    `head` first bytes of it begin a new file and are like nothing else. Raises `NotThere` when the file holds nothing.
+    """
+    with _opened(allowed) as descriptor:
+        # What is visible may still be lost in a power cut: make durable first what the decision is based on.
+        fs.sync(descriptor)
+        place = _locate(descriptor, base, anchor, chunk, head)
+        if place is not None:
+            mark = _complete(fs, allowed, descriptor, place, chunk, head)
+            if mark is not None:
+                return mark
+        found = next(_find(descriptor, chunk), None)
+        if found is None:
+            raise NotThere
+        return _mark(found, chunk)
+
+
+def _mark(place: int, chunk: bytes) -> Mark:
+    return Mark(place + len(chunk), chunk[-_TAIL_LENGTH:])
+
+
+def _locate(descriptor: int, base: int, anchor: bytes, chunk: bytes, head: int) -> int | None:
+    """Where the append began: at the known place, else where the only copy of the anchor or of our start is."""
+    if anchor and os.pread(descriptor, len(anchor), base - len(anchor)) == anchor:
+        return base
+    if not anchor and base == 0 and _shared(os.pread(descriptor, len(chunk), 0), chunk):
+        return base
+    own = chunk[: min(head, _OWN_START)]
+    for needle, offset in ((anchor, len(anchor)), (own, 0)):
+        places = _find(descriptor, needle) if needle else iter(())
+        first, second = next(places, None), next(places, None)
+        if first is not None and second is None:
+            return first + offset
+    return None
+
+
+def _complete(fs: Fs, allowed: Allowed, descriptor: int, place: int, chunk: bytes, head: int) -> Mark | None:
+    """Write what is missing of `chunk` at `place`; None when what stands there is not ours."""
+    present = os.pread(descriptor, len(chunk), place)
+    ours = _shared(present, chunk)
+    if ours == len(chunk):
+        return _mark(place, chunk)
+    size = os.fstat(descriptor).st_size
+    hole = _zeros(descriptor, place + ours, size)
+    if place + ours + hole == size:
+        if not ours and not hole:
+            # Exactly where it should go on, and nothing of it there: the plain case of a kill before the write.
+            fs.write(descriptor, chunk)
+        else:
+            _fill(fs, descriptor, place + ours, chunk[ours:])
+        fs.sync(descriptor)
+        return _mark(place, chunk)
+    if ours < max(_OURS_FOR_SURE, head) and not hole:
+        # The user's own text may begin with a line break or a heading too: and an older file of
+        # this recording with a head like ours: better a fragment left than text torn.
+        return None
+    _rewrite(fs, allowed, descriptor, (0, place + ours), chunk[ours:], place + ours + hole)
+    return _mark(place, chunk)
+
+
+def _fill(fs: Fs, descriptor: int, position: int, data: bytes) -> None:
+    """Write over zeros that a power cut left at the end, and on behind them."""
+    flags = fcntl.fcntl(descriptor, fcntl.F_GETFL)
+    fcntl.fcntl(descriptor, fcntl.F_SETFL, flags & ~os.O_APPEND)
+    fs.write_at(descriptor, data, position)
+    size = os.fstat(descriptor).st_size
+    if size > position + len(data):
+        # More zeros than bytes: the rest of the hole is nobody's text.
+        fs.truncate(descriptor, position + len(data))
+
+
+def _shared(present: bytes, chunk: bytes) -> int:
+    """How many first bytes the two have in common."""
+    if present == chunk[: len(present)]:
+        return len(present)
+    low, high = 0, len(present)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if present[:middle] == chunk[:middle] else (low, middle - 1)
+    return low
+
+
+def _zeros(descriptor: int, position: int, size: int) -> int:
+    """How many zero bytes stand at `position`."""
+    count = 0
+    while position + count < size:
+        window = os.pread(descriptor, min(_WINDOW, size - position - count), position + count)
+        rest = window.lstrip(b"\0")
+        count += len(window) - len(rest)
+        if rest or not window:
+            break
+    return count
+
+
+def _find(descriptor: int, needle: bytes) -> Iterator[int]:
+    """Every place of `needle` in the file, read in bounded pieces."""
+    start = 0
+    held = b""
+    while window := os.pread(descriptor, _WINDOW + len(needle), start + len(held)):
+        held += window
+        found = held.find(needle)
+        while found >= 0:
+            yield start + found
+            found = held.find(needle, found + 1)
+        keep = max(len(held) - len(needle) + 1, 0)
+        start, held = start + keep, held[keep:]
+
+
+def _rewrite(fs: Fs, allowed: Allowed, descriptor: int, head: tuple[int, int], middle: bytes, rest: int) -> None:
+    """A new file in place of the open one: its `head` span, then `middle`, then everything from `rest` on."""
+    folder = open_folder(allowed, create=False)
+    name = _temporary(allowed)
+    facts = os.fstat(descriptor)
+    try:
+        fs.unlink_in(folder, name)
+        copy = fs.create_in(folder, name)
+        try:
+            os.fchmod(copy, facts.st_mode & 0o777)
+            _copy(fs, descriptor, copy, *head)
+            fs.write(copy, middle)
+            _copy(fs, descriptor, copy, rest, facts.st_size)
+            fs.sync(copy)
+        finally:
+            fs.close(copy)
+        fs.replace_in(folder, name, allowed.path.name)
+        fs.sync(folder)
+    except OSError:
+        fs.unlink_in(folder, name)
+        raise
+    finally:
+        os.close(folder)
+
+
+def _copy(fs: Fs, source: int, target: int, start: int, end: int) -> None:
+    while start < end:
+        window = os.pread(source, min(_WINDOW, end - start), start)
+        if not window:
+            return
+        fs.write(target, window)
+        start += len(window)

@@ -1,0 +1,57 @@
+"""Runs the commands that stand in a conversation, at their own place in it (spec §8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kato_tui.core import identity
+from kato_tui.core.ingest.sink import Placed
+from kato_tui.core.model.intents import Outcome
+from kato_tui.core.model.session import SessionMetadata
+from kato_tui.core.record.director import Audit, Director, Past, Wish
+from kato_tui.core.record.outcomes import outcome
+
+
+class ChatCommands:
+    def __init__(self, director: Director, audit: Audit) -> None:
+        self._director = director
+        self._audit = audit
+
+    def run(
+        self, metadata: SessionMetadata, commands: Iterable[Placed], past: Past
+    ) -> tuple[SessionMetadata, list[Outcome]]:
+        """The metadata after these commands, in their order; an invalid one does not hold up the others."""
+        outcomes: list[Outcome] = []
+        for seq, draft in commands:
+            payload = draft.payload
+            if "error" in payload:
+                message = f"{payload['line']}: {payload['error']}"
+                told = [outcome(metadata, "invalid-command", "error", message)]
+            else:
+                metadata, told = self._director.decide(
+                    metadata,
+                    Wish(
+                        payload["command"],
+                        payload.get("rawArgument"),
+                        start_at=seq,
+                        stop_at=seq,
+                        past=past,
+                        at=draft.timestamp,
+                        by_seq=seq,
+                    ),
+                )
+                told = [_naming_the_line(one, payload["line"]) for one in told]
+            outcomes += told
+            self._audit.write(
+                "command",
+                session=identity.short_id(metadata.session_id),
+                seq=seq,
+                command=payload["command"],
+                outcome=[one.code for one in told],
+            )
+        return metadata, outcomes
+
+
+def _naming_the_line(told: Outcome, line: str) -> Outcome:
+    """Who typed several commands has to know which one is meant."""
+    return told if told.severity == "info" else told.model_copy(update={"message": f"{line}: {told.message}"})

@@ -1,0 +1,456 @@
+"""Brings recordings up to their session's twin: renders what is new and appends it, each event once (spec §7, §8).
+
+A recording that fails keeps its reason and is tried again later; it holds back no other. What has been appended is
+remembered in memory and written down with the next append, by `flush`, or found out again after a crash.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from kato_tui.core import identity
+from kato_tui.core.clock import Clock, stamp
+from kato_tui.core.model.intents import Notice
+from kato_tui.core.model.session import FileMark, PendingAppend, Recording, SessionMetadata
+from kato_tui.core.paths import Home
+from kato_tui.core.record import appender, frontmatter, periods
+from kato_tui.core.record.appender import Mark, NotThere, Spot
+from kato_tui.core.record.destination import format_of
+from kato_tui.core.record.policy import Allowed, Denied, WritePolicy, WriteRefused
+from kato_tui.core.record.writer import RenderState, writer_for
+from kato_tui.core.store.atomic import write_atomic
+from kato_tui.core.store.fs import Fs
+from kato_tui.core.store.sessions import SessionStore
+from kato_tui.core.store.twin import TwinReader
+
+#: Rendered bytes appended at a time; more than this only when a single event is larger.
+_CHUNK: Final = 256 << 10
+#: Larger chunks lie in a file of their own until they are appended: metadata is written whole every time.
+_MAX_INLINE: Final = 32 << 10
+_HEAD: Final = 256 << 10
+_FIRST_RETRY: Final = timedelta(seconds=1)
+_LAST_RETRY: Final = timedelta(minutes=1)
+
+
+class Log(Protocol):
+    def write(self, event: str, **fields: Any) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a recording does not go on, since when, and when it is tried again."""
+
+    key: str
+    code: str
+    reason: str
+    since: str
+    attempts: int
+    retry_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Rendered events that go into the file together."""
+
+    chunk: bytes
+    to_seq: int
+    period_index: int
+    state: RenderState
+    events: int
+
+
+class Recorder:
+    """All recordings of one home. Only the engine's own thread calls it."""
+
+    def __init__(self, home: Home, store: SessionStore, policy: WritePolicy, clock: Clock, fs: Fs, audit: Log) -> None:
+        self._home = home
+        self._store = store
+        self._policy = policy
+        self._clock = clock
+        self._fs = fs
+        self._audit = audit
+        #: By recording id: fields that are true of the file already but not yet of the metadata.
+        self._ahead: dict[str, dict[str, Any]] = {}
+        self._dirty: dict[str, str] = {}
+        #: By recording id: the file of pending bytes that the metadata speaks of.
+        self._aside: dict[str, Path] = {}
+        #: By destination: recordings (id and session key) with bytes that may or may not be in the file.
+        self._open_ended: dict[str, dict[str, str]] = {}
+        self.failures: dict[str, Failure] = {}
+        #: What the user should know; whoever reads them takes them away.
+        self.notices: list[Notice] = []
+
+    def view(self, recording: Recording) -> Recording:
+        """`recording` as its file is, which may be ahead of the metadata."""
+        ahead = self._ahead.get(recording.recording_id)
+        return recording.model_copy(update=ahead) if ahead else recording
+
+    def drain(self, key: str) -> int:
+        """Append to every recording of the session what its file lacks; the number of events written."""
+        metadata = self._store.load(key)
+        if metadata is None or not metadata.recordings:
+            return 0
+        written = 0
+        for recording in metadata.recordings:
+            recording_id = recording.recording_id
+            if self._resting(recording_id) or not periods.behind(self.view(recording), metadata.next_twin_seq - 1):
+                continue
+            try:
+                written += self._advance(key, recording_id)
+                self._healed(metadata, recording)
+            except (WriteRefused, OSError) as error:
+                self._failed(metadata, recording, error)
+        return written
+
+    def flush(self) -> set[str]:
+        """Write down what has been appended: after this a restart need not look into the files.
+
+        Gives the keys of the sessions whose metadata changed.
+        """
+        changed = set(self._dirty.values())
+        for recording_id, key in list(self._dirty.items()):
+            ahead = self._ahead.get(recording_id)
+            if ahead:
+                self._update(key, recording_id, ahead)
+            self._written_down(recording_id)
+            aside = self._aside.pop(recording_id, None)
+            if aside is not None:
+                self._fs.unlink(aside)
+        return changed
+
+    def settle(self, key: str) -> None:
+        """Finish what a crash left unfinished, for all recordings of the session."""
+        metadata = self._store.load(key)
+        for recording in metadata.recordings if metadata is not None else []:
+            if recording.pending is None or recording.recording_id in self._ahead:
+                continue
+            self._open_end(key, recording)
+            try:
+                self._settle(key, metadata_of(self._store, key), recording)
+            except (WriteRefused, OSError) as error:
+                self._failed(metadata_of(self._store, key), recording, error)
+
+    def due(self) -> set[str]:
+        """Sessions with a failing recording that is to be tried again now."""
+        now = self._clock.now()
+        return {failure.key for failure in self.failures.values() if failure.retry_at <= now}
+
+    def take_notices(self) -> list[Notice]:
+        taken, self.notices = self.notices, []
+        return taken
+
+    # One recording.
+
+    def _advance(self, key: str, recording_id: str) -> int:
+        written = 0
+        while True:
+            metadata = metadata_of(self._store, key)
+            recording = self.view(_recording(metadata, recording_id))
+            if recording.pending is not None:
+                recording = self._settle(key, metadata, recording)
+            piece = self._render(metadata, periods.settled(recording))
+            if piece is None:
+                return written
+            self._append(key, metadata, recording, piece)
+            written += piece.events
+
+    def _render(self, metadata: SessionMetadata, recording: Recording) -> _Piece | None:
+        """The next events as bytes: of one period, about one chunk."""
+        position = periods.next_seq(recording)
+        newest = metadata.next_twin_seq - 1
+        if position is None or position > newest:
+            return None
+        period = recording.periods[recording.period_index]
+        last = newest if period.stopped_cursor is None else min(period.stopped_cursor, newest)
+        writer = writer_for(format_of(Path(recording.destination)), recording.settings)
+        state = recording.render_state if recording.render_state is not None else writer.begin()
+        parts: list[bytes] = []
+        size = events = 0
+        twin = TwinReader(self._home.twin(metadata.session_key), metadata.next_twin_seq, metadata.twin_length)
+        for event in twin.read(position):
+            state, part = writer.render(state, event)
+            parts.append(part)
+            size += len(part)
+            events += 1
+            position = event["seq"]
+            if size >= _CHUNK or position >= last:
+                break
+        return _Piece(b"".join(parts), position, recording.period_index, state, events)
+
+    def _append(self, key: str, metadata: SessionMetadata, recording: Recording, piece: _Piece) -> None:
+        if not piece.chunk:
+            self._progress(key, recording, piece, recording.file)
+            return
+        self._settle_others(recording)
+        allowed = self._allowed(recording)
+        head = b""
+        if allowed.path.exists():
+            self._join(recording, allowed)
+            self._notice_edits(metadata, recording, allowed)
+        else:
+            head = self._head(metadata, recording)
+        pending, chunk = self._write_down(key, recording, piece, allowed, head)
+        if head or not allowed.path.exists():
+            self._make(metadata, recording, allowed)
+        self._done(key, recording, pending, appender.append(self._fs, allowed, chunk))
+
+    def _write_down(
+        self, key: str, recording: Recording, piece: _Piece, allowed: Allowed, head: bytes
+    ) -> tuple[PendingAppend, bytes]:
+        """Put on record, durably, what is about to be appended where."""
+        spot = appender.spot(allowed) if not head and allowed.path.exists() else Spot(0, b"")
+        # The user's last line may lack its end: our blocks begin on a line of their own.
+        glue = b"\n" if spot.anchor and not spot.anchor.endswith(b"\n") else b""
+        chunk = head + glue + piece.chunk
+        inline = len(chunk) <= _MAX_INLINE
+        pending = PendingAppend(
+            to_seq=piece.to_seq,
+            period_index=piece.period_index,
+            render_state=piece.state,
+            events=piece.events,
+            base=spot.base,
+            anchor=base64.b64encode(spot.anchor).decode("ascii"),
+            head=len(head),
+            chunk=chunk.decode("utf-8") if inline else None,
+            length=len(chunk),
+            sha256=hashlib.sha256(chunk).hexdigest(),
+        )
+        self._open_end(key, recording)
+        self._put_pending(key, recording.recording_id, pending, chunk)
+        return pending, chunk
+
+    def _open_end(self, key: str, recording: Recording) -> None:
+        self._open_ended.setdefault(recording.destination, {})[recording.recording_id] = key
+
+    def _settle_others(self, recording: Recording) -> None:
+        """Nobody appends to a file while it is unknown whether another recording's bytes are in it."""
+        for other_id, key in list(self._open_ended.get(recording.destination, {}).items()):
+            if other_id == recording.recording_id:
+                continue
+            metadata = metadata_of(self._store, key)
+            other = self.view(_recording(metadata, other_id))
+            if other.pending is not None:
+                self._settle(key, metadata, other)
+            self._open_ended.get(recording.destination, {}).pop(other_id, None)
+
+    def _settle(self, key: str, metadata: SessionMetadata, recording: Recording) -> Recording:
+        """The pending bytes into the file, if they are not there; gives the recording as it is then."""
+        pending = recording.pending
+        assert pending is not None
+        chunk = self._pending_bytes(key, recording.recording_id, pending)
+        if chunk is None:
+            raise WriteRefused(
+                Denied(
+                    Path(recording.destination),
+                    "pending-lost",
+                    f"cannot go on with {recording.destination}: what was about to be written is gone from "
+                    f"{self._home.sessions}. Stop this recording and start another",
+                )
+            )
+        allowed = self._allowed(recording)
+        appender.clear_leftovers(self._fs, allowed)
+        if not allowed.path.exists():
+            self._make(metadata, recording, allowed)
+        try:
+            mark = appender.settle(
+                self._fs, allowed, pending.base, base64.b64decode(pending.anchor), chunk, head=pending.head
+            )
+        except NotThere:
+            pending, mark = self._append_at_end(key, recording, pending, chunk, allowed)
+        self._done(key, recording, pending, mark)
+        return self.view(_recording(metadata_of(self._store, key), recording.recording_id))
+
+    def _pending_bytes(self, key: str, recording_id: str, pending: PendingAppend) -> bytes | None:
+        if pending.chunk is not None:
+            return pending.chunk.encode("utf-8")
+        aside = self._home.pending(key, recording_id, pending.sha256)
+        try:
+            chunk = aside.read_bytes()
+        except FileNotFoundError:
+            return None
+        self._aside[recording_id] = aside
+        return chunk if hashlib.sha256(chunk).hexdigest() == pending.sha256 else None
+
+    def _append_at_end(
+        self, key: str, recording: Recording, pending: PendingAppend, chunk: bytes, allowed: Allowed
+    ) -> tuple[PendingAppend, Mark]:
+        """Nothing of the pending bytes is in the file: they go to its present end, which is put on record first."""
+        spot = appender.spot(allowed)
+        if spot.base:
+            chunk = chunk[pending.head :]
+        pending = pending.model_copy(
+            update={
+                "base": spot.base,
+                "anchor": base64.b64encode(spot.anchor).decode("ascii"),
+                "head": 0 if spot.base else pending.head,
+                "chunk": chunk.decode("utf-8") if pending.chunk is not None else None,
+                "length": len(chunk),
+                "sha256": hashlib.sha256(chunk).hexdigest(),
+            }
+        )
+        self._put_pending(key, recording.recording_id, pending, chunk)
+        return pending, appender.append(self._fs, allowed, chunk)
+
+    # The file.
+
+    def _allowed(self, recording: Recording) -> Allowed:
+        """The destination, decided anew by the policy every time."""
+        decision = self._policy.check(Path(recording.destination))
+        if not isinstance(decision, Allowed):
+            raise WriteRefused(decision)
+        return decision
+
+    def _head(self, metadata: SessionMetadata, recording: Recording) -> bytes:
+        markdown = format_of(Path(recording.destination)) == "markdown"
+        return frontmatter.header(_card(metadata, recording)) if markdown else b""
+
+    def _make(self, metadata: SessionMetadata, recording: Recording, allowed: Allowed) -> None:
+        again = recording.file is not None
+        # Folders are made for a new recording only: later, a missing folder may be a disk that is not mounted.
+        appender.create(self._fs, allowed, folders=not again)
+        self._audit.write("create", path=str(allowed.path), recording=identity.short_id(recording.recording_id))
+        if again:
+            self._tell(
+                metadata,
+                "recording-recreated",
+                f"{recording.destination} was moved or deleted: recording {identity.short_id(recording.recording_id)} "
+                "goes on in a new file there. Export the session for a complete copy",
+            )
+
+    def _join(self, recording: Recording, allowed: Allowed) -> None:
+        """An existing file: list the recording in its frontmatter, if it has one; nothing else of it is touched."""
+        if recording.file is not None or format_of(allowed.path) != "markdown":
+            return
+        merged = frontmatter.merge(appender.read_head(allowed, _HEAD), recording.recording_id)
+        if merged is not None:
+            appender.replace_head(self._fs, allowed, merged.replaces, merged.block)
+
+    def _notice_edits(self, metadata: SessionMetadata, recording: Recording, allowed: Allowed) -> None:
+        mark = recording.file
+        if mark is None or not appender.edited(allowed, Mark(mark.end, base64.b64decode(mark.tail))):
+            return
+        self._tell(
+            metadata,
+            "recording-edited",
+            f"{recording.destination} was edited where recording {identity.short_id(recording.recording_id)} wrote "
+            "last: nothing is added again, the file is yours. Export the session for a complete copy",
+        )
+
+    # What is remembered.
+
+    def _done(self, key: str, recording: Recording, pending: PendingAppend, mark: Mark) -> None:
+        piece = _Piece(b"", pending.to_seq, pending.period_index, pending.render_state or {}, pending.events)
+        file = FileMark(end=mark.end, tail=base64.b64encode(mark.tail).decode("ascii"))
+        self._progress(key, recording, piece, file)
+        waiting = self._open_ended.get(recording.destination, {})
+        waiting.pop(recording.recording_id, None)
+        if not waiting:
+            self._open_ended.pop(recording.destination, None)
+        self._ahead[recording.recording_id]["last_write_at"] = stamp(self._clock.now())
+
+    def _progress(self, key: str, recording: Recording, piece: _Piece, file: FileMark | None) -> None:
+        recording_id = recording.recording_id
+        self._ahead[recording_id] = {
+            **self._ahead.get(recording_id, {}),
+            "pending": None,
+            "write_cursor": piece.to_seq,
+            "period_index": piece.period_index,
+            "render_state": piece.state,
+            "events_written": recording.events_written + piece.events,
+            "file": file,
+        }
+        self._dirty[recording_id] = key
+
+    def _put_pending(self, key: str, recording_id: str, pending: PendingAppend, chunk: bytes) -> None:
+        """Large bytes first, then the metadata that speaks of them, and only then the former ones go."""
+        former = self._aside.pop(recording_id, None)
+        if pending.chunk is None:
+            aside = self._home.pending(key, recording_id, pending.sha256)
+            write_atomic(self._fs, aside, chunk)
+            self._aside[recording_id] = aside
+        self._put(key, recording_id, {"pending": pending})
+        if former is not None and former != self._aside.get(recording_id):
+            self._fs.unlink(former)
+
+    def _put(self, key: str, recording_id: str, fields: dict[str, Any]) -> Recording:
+        """Store `fields` together with everything that was appended before."""
+        changed = self._update(key, recording_id, {**self._ahead.get(recording_id, {}), **fields})
+        self._written_down(recording_id)
+        return _recording(changed, recording_id)
+
+    def _update(self, key: str, recording_id: str, fields: dict[str, Any]) -> SessionMetadata:
+        def change(current: SessionMetadata) -> SessionMetadata:
+            kept = [
+                one.model_copy(update=fields) if one.recording_id == recording_id else one for one in current.recordings
+            ]
+            return current.model_copy(update={"recordings": kept})
+
+        return self._store.update(key, change)
+
+    def _written_down(self, recording_id: str) -> None:
+        self._ahead.pop(recording_id, None)
+        self._dirty.pop(recording_id, None)
+
+    # Failing and healing.
+
+    def _resting(self, recording_id: str) -> bool:
+        failure = self.failures.get(recording_id)
+        return failure is not None and self._clock.now() < failure.retry_at
+
+    def _failed(self, metadata: SessionMetadata, recording: Recording, error: WriteRefused | OSError) -> None:
+        if isinstance(error, WriteRefused):
+            code, reason = error.code, str(error)
+        else:
+            code, reason = "system", f"cannot record to {recording.destination}: {error.strerror or error}"
+        before = self.failures.get(recording.recording_id)
+        attempts = before.attempts + 1 if before is not None else 1
+        wait = min(_FIRST_RETRY * 2 ** min(attempts - 1, 10), _LAST_RETRY)
+        now = self._clock.now()
+        since = before.since if before is not None else stamp(now)
+        self.failures[recording.recording_id] = Failure(metadata.session_key, code, reason, since, attempts, now + wait)
+        if before is None or before.reason != reason:
+            self._tell(metadata, "recording-failing", f"{reason}. Nothing is lost: it is tried again", "error")
+
+    def _healed(self, metadata: SessionMetadata, recording: Recording) -> None:
+        if self.failures.pop(recording.recording_id, None) is not None:
+            name = identity.short_id(recording.recording_id)
+            self._tell(metadata, "recording-healed", f"recording {name} goes on: {recording.destination}", "info")
+
+    def _tell(self, metadata: SessionMetadata, code: str, message: str, severity: Any = "warning") -> None:
+        self.notices.append(
+            Notice(
+                at=stamp(self._clock.now()),
+                code=code,
+                severity=severity,
+                message=message,
+                session_short_id=identity.short_id(metadata.session_id),
+            )
+        )
+
+
+def metadata_of(store: SessionStore, key: str) -> SessionMetadata:
+    found = store.load(key)
+    assert found is not None, key  # recordings are only ever reached through stored metadata
+    return found
+
+
+def _recording(metadata: SessionMetadata, recording_id: str) -> Recording:
+    return next(one for one in metadata.recordings if one.recording_id == recording_id)
+
+
+def _card(metadata: SessionMetadata, recording: Recording) -> frontmatter.RecordingCard:
+    facts = metadata.facts
+    return frontmatter.RecordingCard(
+        title=facts.title,
+        created=recording.created_at,
+        session_id=metadata.session_id,
+        recording_id=recording.recording_id,
+        provider=metadata.provider,
+        models=tuple(facts.models),
+        continued_from=recording.write_cursor + 1 if recording.file is not None else None,
+    )

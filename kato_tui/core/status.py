@@ -1,0 +1,89 @@
+"""Makes the status of sessions and recordings from what the engine knows. Reads no log, writes nothing."""
+
+from __future__ import annotations
+
+from kato_tui.core import identity
+from kato_tui.core.model.facts import Facts
+from kato_tui.core.model.index import IndexEntry
+from kato_tui.core.model.session import Recording, SessionMetadata
+from kato_tui.core.model.status import RecordingState, RecordingStatus, SessionStatus
+from kato_tui.core.providers.base import Provider
+from kato_tui.core.record.periods import behind
+from kato_tui.core.record.recorder import Recorder
+
+
+def session_status(
+    key: str,
+    entry: IndexEntry | None,
+    facts: Facts,
+    provider: Provider | None,
+    recordings: list[RecordingStatus],
+    problem: str | None = None,
+) -> SessionStatus:
+    name, _, provider_session_id = key.partition(":")
+    session_id = identity.session_id(key)
+    source = entry.source if entry is not None else None
+    state = facts.agent_state
+    return SessionStatus(
+        session_id=session_id,
+        session_short_id=identity.short_id(session_id),
+        provider=name,
+        provider_session_id=provider_session_id,
+        source_kind=entry.source_kind if entry is not None else "main",
+        source=source.path if source is not None else None,
+        source_gone=source is not None and source.gone,
+        problem=problem,
+        title=facts.title,
+        cwd=facts.cwd,
+        git_branch=facts.git_branch,
+        model=facts.model,
+        cli_version=facts.cli_version,
+        parent=facts.parent,
+        state=state.state,
+        reason=state.reason,
+        tool=state.tool,
+        since=state.since,
+        usage=facts.usage,
+        context_tokens=facts.context_tokens,
+        context_window=facts.context_window,
+        user_messages=facts.user_messages,
+        assistant_messages=facts.assistant_messages,
+        tool_calls=facts.tool_calls,
+        first_activity=facts.first_activity,
+        last_activity=facts.last_activity,
+        resume_command=provider.resume_command(facts) if provider is not None else None,
+        twin_events=entry.twin_events if entry is not None else 0,
+        twin_lags=entry is None or entry.twin_lags,
+        bytes_behind=entry.behind_bytes if entry is not None else 0,
+        unknown_types=facts.unknown_types,
+        recordings=recordings,
+    )
+
+
+def recording_statuses(metadata: SessionMetadata, recorder: Recorder) -> list[RecordingStatus]:
+    return [_recording_status(metadata, recorder.view(one), recorder) for one in metadata.recordings]
+
+
+def _recording_status(metadata: SessionMetadata, recording: Recording, recorder: Recorder) -> RecordingStatus:
+    failure = recorder.failures.get(recording.recording_id)
+    return RecordingStatus(
+        recording_id=recording.recording_id,
+        recording_short_id=identity.short_id(recording.recording_id),
+        session_short_id=identity.short_id(metadata.session_id),
+        destination=recording.destination,
+        desired_state=recording.desired_state,
+        status="failing" if failure is not None else _state(recording, metadata.next_twin_seq - 1),
+        write_cursor=recording.write_cursor,
+        events_written=recording.events_written,
+        periods=recording.periods,
+        settings=recording.settings,
+        created_at=recording.created_at,
+        last_write_at=recording.last_write_at,
+        last_error=failure.reason if failure is not None else None,
+    )
+
+
+def _state(recording: Recording, newest: int) -> RecordingState:
+    if behind(recording, newest):
+        return "behind"
+    return "recording" if recording.desired_state == "on" else "stopped"
