@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
@@ -22,6 +22,12 @@ class RootConfig(Contract):
     auto_generate_snapshots: bool | None = None
 
 
+class WatchConfig(Contract):
+    """How changes of logs are noticed. `auto` takes the system's events, and polling where there are none."""
+
+    mode: Literal["auto", "events", "polling"] = "auto"
+
+
 class Config(Contract):
     #: Keep a twin of every session, not only of those that are being recorded.
     global_auto_generate_snapshots: bool = False
@@ -31,6 +37,9 @@ class Config(Contract):
     allowed_write_roots: list[str] | None = None
     #: How recordings are written, unless one is started with settings of its own.
     markdown: RecordSettings = Field(default_factory=RecordSettings)
+    watch: WatchConfig = Field(default_factory=WatchConfig)
+    #: Remove the twins of sessions without recordings when kato-tui stops; they can be made again from the logs.
+    clean_session_states_on_shutdown: bool = False
 
 
 def load_config(path: Path) -> Config:
@@ -55,7 +64,7 @@ def _problem(path: Path, text: str, detail: Any) -> str:
     place = f"{path}{_line_of(text, key)}"
     if detail["type"] != "extra_forbidden":
         return f"{place}: {'.'.join(location)}: {detail['msg']}"
-    model = RootConfig if location[0] == "roots" else Config
+    model = {"roots": RootConfig, "watch": WatchConfig}.get(location[0], Config) if len(location) > 1 else Config
     known = [field.alias or name for name, field in model.model_fields.items()]
     near = difflib.get_close_matches(key, known, n=1)
     hint = f"did you mean `{near[0]}`?" if near else f"known keys: {', '.join(known)}"

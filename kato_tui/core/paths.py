@@ -71,6 +71,10 @@ class Home:
         return self.run / "engine.lock"
 
     @property
+    def socket(self) -> Path:
+        return self.run / "control.sock"
+
+    @property
     def logs(self) -> Path:
         return self.root / "logs"
 
