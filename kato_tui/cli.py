@@ -60,7 +60,9 @@ def _dispatch(parser: argparse.ArgumentParser, arguments: argparse.Namespace) ->
         return _rebuild(arguments.session)
     if arguments.no_ui and arguments.once:
         return _once()
-    if arguments.no_ui or arguments.once:
+    if arguments.no_ui:
+        return _headless(arguments)
+    if arguments.once:
         parser.error("--no-ui and --once go together: kato-tui --no-ui --once")
     parser.print_help(sys.stderr)
     return USAGE
@@ -77,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"kato-tui {__version__}")
     parser.add_argument("--no-ui", action="store_true", help="run without the dashboard")
     parser.add_argument("--once", action="store_true", help="with --no-ui: bring everything up to date, then exit")
+    parser.add_argument("--json", action="store_true", dest="lines_json", help="with --no-ui: JSON lines")
     commands = parser.add_subparsers(dest="command", title="commands", metavar="")
     translate = commands.add_parser(
         "translate",
@@ -154,6 +157,12 @@ def _engine() -> Engine:
     user_home = Path.home()
     home = Home.from_environ(os.environ, user_home)
     return Engine(home, load_config(home.config), PROVIDERS, os.environ, user_home)
+
+
+def _headless(arguments: argparse.Namespace) -> int:
+    from kato_tui import headless
+
+    return headless.run(as_json=arguments.lines_json)
 
 
 def _once() -> int:
