@@ -166,7 +166,7 @@ class Control:
     def _submit(self, request: Request) -> Any:
         fields = {key: value for key, value in request.items() if key not in ("v", "id", "op")}
         intent = Intent.model_validate(fields)
-        return _plain(self._work(lambda: self._service.engine.submit(intent)))
+        return _plain(self._service.submit(intent).result(_WORK))
 
     def _rebuild(self, request: Request) -> Any:
         report = self._work(lambda: self._service.engine.rebuild(str(request.get("session"))))

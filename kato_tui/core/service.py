@@ -82,7 +82,12 @@ class Service:
         return answer
 
     def submit(self, intent: Intent) -> Future[Outcome]:
-        return self.call(lambda: self.engine.submit(intent))
+        def work() -> Outcome:
+            # A log that came a moment ago can be meant as well.
+            self._want(self.engine.stir())
+            return self.engine.submit(intent)
+
+        return self.call(work)
 
     def snapshot(self) -> Future[Status]:
         return self.call(self.engine.status)
