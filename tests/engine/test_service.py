@@ -81,8 +81,8 @@ def test_the_socket_answers_and_a_garbage_client_harms_nobody(running: Running) 
 
 def test_another_user_is_refused(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(control, "peer_uid", lambda _: -1)
-    with pytest.raises(NotRunning):
-        Client(running.home).request("ping")
+    with Client(running.home) as client, pytest.raises(NotRunning):
+        client.request("ping")
 
 
 def test_twins_are_forgotten_at_the_end_and_made_again_without_running_commands(tmp_path: Path) -> None:
