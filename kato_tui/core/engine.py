@@ -247,7 +247,8 @@ class Engine:
             except NeedsRebuild as error:
                 problem = str(error)
         provider = self._providers.get(key.partition(":")[0])
-        return session_status(key, entry, self.facts(key), provider, recordings, problem)
+        found = self.sessions[key].sources[-1] if key in self.sessions else None
+        return session_status(key, entry, self.facts(key), provider, recordings, problem, found)
 
     def engine_status(self) -> EngineStatus:
         entries = self.index.entries.values()

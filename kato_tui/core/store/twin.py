@@ -67,6 +67,12 @@ class LineEncoder:
         return b"%b%b%d}\n" % (body[:-1], _CRC_KEY, zlib.crc32(body))
 
 
+def event_line(event: dict[str, Any]) -> bytes:
+    """The twin line of an event that was read from a twin, byte for byte."""
+    line = orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE)
+    return line if line.isascii() and b"\x7f" not in line else _ACTIVE.sub(_escape, line)
+
+
 def decode_line(line: bytes) -> dict[str, Any] | None:
     """The event of a line (with or without its newline) if it is whole, else None."""
     line = line.rstrip(b"\n")
