@@ -251,10 +251,10 @@ def _about_to_go(looked: Looked) -> Iterator[Finding]:
         if not going:
             yield Finding("retention", "ok", f"{provider} deletes logs after {rule.days} days ({rule.why})")
             continue
-        ids = ", ".join(one["sessionShortId"] for one in going[:_LISTED])
+        ids = ", ".join(one["sessionShortId"] for one in going[:_LISTED]) + (", …" if len(going) > _LISTED else "")
         text = (
             f"{provider} deletes logs after {rule.days} days ({rule.why}): {len(going)} without a complete twin go "
-            f"within {retention.SOON.days} days ({ids}{', …' if len(going) > _LISTED else ''}). kato-tui export SESSION FILE "
+            f"within {retention.SOON.days} days ({ids}). kato-tui export SESSION FILE "
             "keeps one, globalAutoGenerateSnapshots = true keeps all"
         )
         yield Finding("retention", "warning", text)

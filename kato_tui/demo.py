@@ -1,0 +1,181 @@
+"""`kato-tui --demo`: the real engine on made-up sessions that are written live, in a home that is thrown away after."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import shutil
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import FrameType
+from typing import Final
+
+from kato_tui.commands import show
+from kato_tui.commands.talk import DONE, put, say
+from kato_tui.core.clock import Clock, SystemClock
+from kato_tui.core.config import Config
+from kato_tui.core.engine import Engine
+from kato_tui.core.paths import Home
+from kato_tui.core.providers.registry import PROVIDERS
+from kato_tui.demo_story import RECORDING_IDS, Beat, Stage
+from kato_tui.view.safe import safe
+
+_POLL: Final = 0.25
+
+
+class SteppedClock:
+    """Time that moves with the story instead of with the wall: a demonstration of minutes is over at once."""
+
+    def __init__(self, start: datetime) -> None:
+        self._now = start
+
+    def now(self) -> datetime:
+        return self._now
+
+    def advance(self, seconds: float) -> None:
+        self._now += timedelta(seconds=seconds)
+
+
+class Player:
+    """Plays the story into log files, one beat a step. Knows nothing of the engine: that only reads the files."""
+
+    def __init__(self, home: Path, clock: Clock, *, endless: bool = False) -> None:
+        self.stage = Stage(home, clock.now)
+        self._beats = self._all(endless)
+        self._next: Beat | None = next(self._beats, None)
+
+    def _all(self, endless: bool) -> Iterator[Beat]:
+        yield from self.stage.script()
+        for number in itertools.count() if endless else ():
+            yield from self.stage.chorus(number)
+
+    @property
+    def wait(self) -> float | None:
+        """Seconds from the last beat to the next; None when the story is over."""
+        return self._next.after if self._next is not None else None
+
+    def step(self) -> str | None:
+        """Play the next beat and say what happened; None when the story is over."""
+        beat = self._next
+        if beat is None:
+            return None
+        beat.play()
+        self._next = next(self._beats, None)
+        return beat.told
+
+
+class Demo:
+    """A throw-away home with an engine and a player. Use it as a context: it leaves nothing behind."""
+
+    def __init__(self, base: Path, clock: Clock, *, endless: bool = False) -> None:
+        self.base = base
+        self.player = Player(base, clock, endless=endless)
+        config = Config(global_auto_generate_snapshots=True)
+        self.engine = Engine(Home(base / ".kato"), config, PROVIDERS, {}, base, clock, new_id=_ids())
+
+    def __enter__(self) -> Demo:
+        self.engine.start()
+        self.engine.bring_up_to_date()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.engine.close()
+
+    def poll(self) -> None:
+        """One round of the engine."""
+        self.engine.discover()
+        self.engine.bring_up_to_date()
+        self.engine.tick()
+
+
+def _ids() -> Callable[[], str]:
+    import uuid
+
+    listed = iter(RECORDING_IDS)
+    return lambda: next(listed, None) or str(uuid.uuid4())
+
+
+@contextmanager
+def throw_away_home() -> Iterator[Path]:
+    """A folder that is gone afterwards, also when the process is asked to end."""
+    base = Path(tempfile.mkdtemp(prefix="kato-demo-")).resolve()
+    before = signal.signal(signal.SIGTERM, _end)
+    try:
+        yield base
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        shutil.rmtree(base, ignore_errors=True)
+
+
+def _end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+    raise KeyboardInterrupt
+
+
+def run_demo(arguments: argparse.Namespace) -> int:
+    with throw_away_home() as base:
+        if arguments.once:
+            return play_through(base)
+        if not arguments.no_ui:
+            say("the dashboard is not built yet: the demonstration runs as with --no-ui. ctrl+c ends it")
+        return play_live(base)
+
+
+def play_through(base: Path, clock: SteppedClock | None = None) -> int:
+    """The whole story at once, then what came of it."""
+    clock = clock or SteppedClock(datetime.now(UTC) - timedelta(minutes=5))
+    with Demo(base, clock) as demo:
+        while (wait := demo.player.wait) is not None:
+            clock.advance(wait)
+            told = demo.player.step()
+            demo.poll()
+            put(f"{clock.now():%H:%M:%S}  {told}")
+        put("")
+        _put_status(demo)
+    return DONE
+
+
+def play_live(base: Path, sleep: Callable[[float], None] = time.sleep) -> int:
+    """The story in real time: the player writes in a thread of its own, the engine looks again and again."""
+    over = threading.Event()
+    with Demo(base, SystemClock(), endless=True) as demo:
+        put(f"a throw-away home: {base}")
+        writer = threading.Thread(target=_perform, args=(demo.player, over), name="player", daemon=True)
+        writer.start()
+        try:
+            told = 0
+            while True:
+                demo.poll()
+                told = _put_news(demo.engine, told)
+                sleep(_POLL)
+        except KeyboardInterrupt:
+            return DONE
+        finally:
+            over.set()
+            writer.join()
+            _put_status(demo)
+
+
+def _perform(player: Player, over: threading.Event) -> None:
+    while (wait := player.wait) is not None and not over.wait(wait):
+        told = player.step()
+        put(f"{datetime.now(UTC):%H:%M:%S}  {told}")
+
+
+def _put_news(engine: Engine, told: int) -> int:
+    """The notices since the last time, as the warnings pane would show them."""
+    notices = list(engine.notices)
+    for notice in notices[told:]:
+        put(f"          {show.SEVERITIES[notice.severity]} {safe(notice.message)}")
+    return len(notices)
+
+
+def _put_status(demo: Demo) -> None:
+    status = demo.engine.status().model_dump(mode="json", by_alias=True, exclude_none=True)
+    for line in show.status_lines(status, demo.engine.clock.now(), everything=True, width=None):
+        put(line)
