@@ -179,3 +179,6 @@ def _put_status(demo: Demo) -> None:
     status = demo.engine.status().model_dump(mode="json", by_alias=True, exclude_none=True)
     for line in show.status_lines(status, demo.engine.clock.now(), everything=True, width=None):
         put(line)
+    counts = ", ".join(f"{name} {count}" for name, count in sorted(demo.engine.totals.counters.items()))
+    put("")
+    put(f"the engine counted: {counts}")

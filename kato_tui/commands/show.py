@@ -161,19 +161,16 @@ def warning_line(warning: Json) -> str:
 
 
 def engine_line(engine: Json) -> str:
-    who = (
-        "an engine runs"
-        if engine.get("watching", "none") != "none"
-        else "no engine watches: kato-tui --no-ui starts one"
-    )
-    if engine.get("watching", "none") != "none" and engine.get("pid"):
-        who = f"engine {engine['pid']} watches ({safe(str(engine['watching']), 12)})"
+    watching = engine.get("watching", "none")
+    who = "no engine watches: kato-tui --no-ui starts one"
+    if watching != "none":
+        who = f"engine {engine.get('pid') or ''} watches by {safe(str(watching), 12)}".replace("  ", " ")
     behind = f", {engine['bytesBehind']} bytes behind" if engine.get("bytesBehind") else ""
     return f"{engine['sessions']} sessions, {engine['activeRecordings']} recordings on{behind}; {who}"
 
 
 def status_lines(status: Json, now: datetime, *, everything: bool, width: int | None) -> list[str]:
-    """The whole picture: sessions, recordings that are on or failing, warnings, and one line about the engine."""
+    """The whole picture: sessions, recordings that are on or failing, and warnings."""
     sessions, hidden = split_hidden(status["sessions"], now, everything=everything)
     lines = table(session_rows(sessions, now), width) if sessions else ["no sessions to show"]
     lines += [f"  {one['sessionShortId']}: {safe(str(one['problem']))}" for one in sessions if one.get("problem")]
@@ -185,7 +182,7 @@ def status_lines(status: Json, now: datetime, *, everything: bool, width: int | 
     warnings = [one for one in status.get("warnings", ()) if everything or one["severity"] != "info"]
     if warnings:
         lines += ["", "warnings", *map(warning_line, warnings)]
-    return [*lines, "", engine_line(status["engine"])]
+    return lines
 
 
 def all_recordings(status: Json) -> list[Json]:

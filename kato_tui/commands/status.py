@@ -96,6 +96,8 @@ def _put_changes(status: dict[str, Any], before: dict[str, str], *, everything: 
 def _put_lines(status: dict[str, Any], everything: bool) -> None:
     for line in show.status_lines(status, _now(), everything=everything, width=_width()):
         put(line)
+    put("")
+    put(show.engine_line(status["engine"]))
 
 
 def _status() -> dict[str, Any]:

@@ -98,6 +98,8 @@ def generation(provider: str, path: Path) -> str:
     try:
         first = reader.read_head(path).partition(b"\n")[0]
     except OSError:
+        first = b""
+    if not first:
         return "unreadable"
     if _PAGINATED.search(first):
         return f"paginated{packed}"
