@@ -60,7 +60,9 @@ def run(argv: Sequence[str]) -> int:
     from kato_tui.core.errors import KatoError, SessionNotFound
 
     try:
-        return _function(does)(arguments)
+        code = _function(does)(arguments)
+        sys.stdout.flush()
+        return code
     except BrokenPipeError:
         # The reader went away (`| head`): nothing is wrong, and Python must not complain at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -85,6 +87,8 @@ def _function(does: str) -> Callable[[argparse.Namespace], int]:
 
 
 def _what(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> str | None:
+    if arguments.command and (arguments.demo or arguments.no_ui or arguments.once):
+        parser.error(f"--demo, --no-ui and --once stand alone, without {arguments.command}")
     if arguments.command:
         return COMMANDS[arguments.command].does
     if arguments.demo:

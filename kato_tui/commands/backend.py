@@ -133,7 +133,6 @@ class OwnEngine:
         self.engine = engine
 
     def status(self) -> Json:
-        self.engine.discover()
         return self.engine.status().model_dump(mode="json", by_alias=True, exclude_none=True)
 
     def submit(self, intent: Json) -> Json:
@@ -146,7 +145,6 @@ class OwnEngine:
         from kato_tui.core.store.twin import TwinReader
 
         engine = self.engine
-        engine.discover()
         key = engine.resolve(session)
         engine.freshen(key, keep_twin=True)
         metadata = engine.store.load(key)

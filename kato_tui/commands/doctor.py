@@ -186,12 +186,12 @@ def _permissions(looked: Looked) -> Iterator[Finding]:
 
 
 def _state_files(place: Home) -> Iterator[Path]:
-    # Recordings are the user's own files: how open they are is the user's choice.
+    # Recordings and settings are the user's own files: how open they are is the user's choice.
     for folder in place.folders():
         if folder.exists():
             yield folder
             if folder != place.recordings:
-                yield from (path for path in sorted(folder.iterdir()) if path.is_file())
+                yield from (path for path in sorted(folder.iterdir()) if path.is_file() and path != place.config)
 
 
 def _mode(path: Path) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -296,3 +298,22 @@ def test_the_demonstration_plays_and_leaves_nothing_behind(machine: Machine, tmp
     text = _out(machine, "--demo", "--no-ui", "--once")
     assert "Flaky tide test at midnight" in text and "is ambiguous" in text and "● recording" in text
     assert list(scratch.iterdir()) == [] and not machine.kato.exists()
+
+
+def test_a_reader_that_goes_away_and_a_poor_terminal_are_no_errors(machine: Machine) -> None:
+    piped = subprocess.run(
+        f"{sys.executable} -m kato_tui events {CLAUDE} | true; exit ${{PIPESTATUS[0]}}",
+        shell=True,
+        executable="/bin/bash",
+        env=machine.environ,
+        capture_output=True,
+        check=False,
+    )
+    assert (piped.returncode, piped.stderr) == (0, b"")
+    machine.environ |= {"PYTHONIOENCODING": "latin-1"}
+    assert b"? idle" in machine.run("status").stdout
+
+
+def test_options_that_stand_alone_are_not_mixed_with_commands(machine: Machine) -> None:
+    assert machine.run("--demo", "status").returncode == 2
+    assert not machine.kato.exists()

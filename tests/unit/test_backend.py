@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 import pytest
 
-from kato_tui.commands import backend, clean, events, logs, record, status
+from kato_tui.commands import backend, clean, events, logs, record, service, status
 from kato_tui.core.errors import KatoError, SessionNotFound
 
 STATUS: dict[str, Any] = {
@@ -179,3 +179,15 @@ def test_status_of_a_running_engine_needs_neither_pydantic_nor_the_engine() -> N
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_unit_file_is_printed_for_the_program_that_runs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = types.ModuleType("kato_tui.service_unit")
+    module.unit = lambda kind, program: f"{kind} starts {program}\n"  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "kato_tui.service_unit", module)
+    monkeypatch.setattr(sys, "argv", ["/nowhere/pytest"])
+    assert service.run_service(_arguments(kind="systemd", what="print-unit")) == 0
+    assert capsys.readouterr().out.startswith("systemd starts ")
+    assert service.program().endswith("kato-tui")

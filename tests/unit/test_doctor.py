@@ -112,9 +112,11 @@ def test_versions_formats_and_unknown_records_are_counted(home: Home, tmp_path: 
     assert "brand-new (3)" in _found(looked, "unknown record types")[0].text
 
 
-def test_state_that_others_can_read_is_a_problem_but_a_recording_is_not(home: Home) -> None:
+def test_state_that_others_can_read_is_a_problem_but_a_recording_or_the_settings_are_not(home: Home) -> None:
     (home.recordings / "mine.md").write_text("x")
     (home.recordings / "mine.md").chmod(0o644)
+    home.config.write_text("bell = true\n")
+    home.config.chmod(0o644)
     assert _found(_looked(home), "permissions")[0].level == "ok"
     secret = home.sessions / "a.twin.jsonl"
     secret.write_text("x")
