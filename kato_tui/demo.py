@@ -114,6 +114,8 @@ def throw_away_home() -> Iterator[Path]:
 
 
 def _end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+    # Whoever asks twice (`timeout` does) must not interrupt the cleaning up.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
