@@ -13,7 +13,6 @@ import struct
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any, Final
 
 import orjson
@@ -146,7 +145,7 @@ class Control:
             return self._service.stop()
         if op == "changes":
             timeout = min(_number(request, "timeout"), _POLL)
-            return asdict(self._service.hub.changes(int(_number(request, "since")), timeout))
+            return self._service.hub.changes(int(_number(request, "since")), timeout)
         fields = {key: value for key, value in request.items() if key not in ("v", "id", "op")}
         return self._service.ask(op, fields).result(_WORK)
 
@@ -163,7 +162,7 @@ class Control:
         while not self._closed.is_set():
             delta = self._service.hub.changes(version, 1.0)
             if delta.version > version:
-                yield asdict(delta)
+                yield delta
             version = delta.version
             if delta.closed:
                 return
