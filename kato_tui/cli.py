@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kato_tui import __version__
-
 DONE: Final = 0
 FAILED: Final = 1
 USAGE: Final = 2
@@ -21,6 +19,9 @@ INTERRUPTED: Final = 130
 
 _EPILOG: Final = """\
 examples:
+  kato-tui                                 the dashboard
+  kato-tui --demo                          the dashboard on made-up sessions, in a throw-away home
+  kato-tui --no-ui                         the engine without a screen, until ctrl+c
   kato-tui status                          what every assistant is doing, and what is recorded
   kato-tui start 7d14af8e ~/notes/x.md     record a session from now on
   kato-tui export 7d14af8e - | less        read a whole session
@@ -50,12 +51,9 @@ class Command:
 
 def run(argv: Sequence[str]) -> int:
     """Do what `argv` asks for and give the exit code."""
-    parser = _parser()
-    arguments = parser.parse_args(argv)
-    does = _what(parser, arguments)
-    if does is None:
-        parser.print_help(sys.stderr)
-        return USAGE
+    made = parser()
+    arguments = made.parse_args(argv)
+    does = _what(made, arguments)
     from kato_tui.commands.talk import UsageError, say
     from kato_tui.core.errors import KatoError, SessionNotFound
 
@@ -86,7 +84,9 @@ def _function(does: str) -> Callable[[argparse.Namespace], int]:
     return found
 
 
-def _what(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> str | None:
+def _what(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> str:
+    if arguments.version:
+        return "kato_tui.commands.version:run_version"
     if arguments.command and (arguments.demo or arguments.no_ui or arguments.once):
         parser.error(f"--demo, --no-ui and --once stand alone, without {arguments.command}")
     if arguments.command:
@@ -101,34 +101,35 @@ def _what(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> str
         return "kato_tui.headless:run_headless"
     if arguments.lines_json:
         parser.error("--json needs --no-ui or a command: kato-tui --no-ui --json")
-    return None
+    return "kato_tui.dashboard:run_dashboard"
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
+    """All the words of the command line."""
     keep = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(
+    made = argparse.ArgumentParser(
         prog="kato-tui",
         description="Own your AI conversations: a durable, provider-neutral twin of every session.",
         epilog=_EPILOG,
         formatter_class=keep,
     )
-    parser.add_argument("--version", action="version", version=f"kato-tui {__version__}")
-    parser.add_argument("--no-ui", action="store_true", help="run without the dashboard")
-    parser.add_argument("--once", action="store_true", help="with --no-ui: bring everything up to date, then exit")
-    parser.add_argument("--json", action="store_true", dest="lines_json", help="with --no-ui: JSON lines")
-    parser.add_argument("--demo", action="store_true", help="made-up sessions, live, in a throw-away home")
-    commands = parser.add_subparsers(dest="command", title="commands", metavar="")
+    made.add_argument("--version", action="store_true", help="the version, and facts for bug reports")
+    made.add_argument("--no-ui", action="store_true", help="run without the dashboard")
+    made.add_argument("--once", action="store_true", help="with --no-ui: bring everything up to date, then exit")
+    made.add_argument("--json", action="store_true", dest="lines_json", help="with --no-ui: JSON lines")
+    made.add_argument("--demo", action="store_true", help="made-up sessions, live, in a throw-away home")
+    commands = made.add_subparsers(dest="command", title="commands", metavar="")
     for name, command in COMMANDS.items():
-        made = commands.add_parser(
+        one = commands.add_parser(
             name,
             help=command.help,
             description=command.description or f"{command.help[0].upper()}{command.help[1:]}.",
             epilog="\n".join(["examples:", *(f"  kato-tui {example}" for example in command.examples)]),
             formatter_class=keep,
         )
-        command.arguments(made)
-        made.add_argument("--json", action="store_true", help="print JSON, for machines")
-    return parser
+        command.arguments(one)
+        one.add_argument("--json", action="store_true", help="print JSON, for machines")
+    return made
 
 
 def _nothing(parser: argparse.ArgumentParser) -> None:  # noqa: ARG001
@@ -227,6 +228,10 @@ def _service(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kind", choices=("systemd", "launchd"), help="default: what this system uses")
 
 
+def _completion(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="your shell")
+
+
 _RECORD: Final = "kato_tui.commands.record"
 _STATUS: Final = "kato_tui.commands.status"
 _LOGS: Final = "kato_tui.commands.logs"
@@ -317,5 +322,15 @@ COMMANDS: Final[dict[str, Command]] = {
         "kato_tui.commands.service:run_service",
         ("service print-unit > ~/.config/systemd/user/kato-tui.service",),
         _service,
+    ),
+    "completion": Command(
+        "have the shell complete commands and options",
+        "kato_tui.commands.completion:run_completion",
+        (
+            "completion bash > ~/.local/share/bash-completion/completions/kato-tui",
+            "completion fish > ~/.config/fish/completions/kato-tui.fish",
+        ),
+        _completion,
+        "Print a script with which a shell completes commands and options.",
     ),
 }
