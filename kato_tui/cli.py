@@ -152,6 +152,18 @@ def _session(parser: argparse.ArgumentParser) -> None:
 def _capture(parser: argparse.ArgumentParser) -> None:
     _session(parser)
     parser.add_argument("dest", metavar="DEST", nargs="?", help="a file (.md, .jsonl, …) or folder; default: a new one")
+    _settings(parser)
+
+
+def _settings(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--set",
+        dest="settings",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="how this one is written, as in [markdown] of the settings: --set thinking=false --set toolResultLimit=500",
+    )
 
 
 def _start(parser: argparse.ArgumentParser) -> None:
@@ -181,6 +193,7 @@ def _export(parser: argparse.ArgumentParser) -> None:
     _session(parser)
     parser.add_argument("dest", metavar="DEST", help="a new file, or - for stdout")
     parser.add_argument("--format", choices=("markdown", "jsonl"), help="with -: what to write (default: markdown)")
+    _settings(parser)
 
 
 def _seq(text: str) -> int:

@@ -7,11 +7,14 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kato_tui.commands.backend import backend, home
 from kato_tui.commands.talk import DONE, UsageError, exit_code, put, put_json, say
 from kato_tui.core.link import Link
+
+if TYPE_CHECKING:
+    from kato_tui.core.model.settings import RecordSettings
 
 _TURNS: Final = re.compile(r"-\d+")
 _ESCAPED: Final = re.compile(r"([^A-Za-z0-9/])")
@@ -42,7 +45,7 @@ def run_export(arguments: argparse.Namespace) -> int:
     if arguments.dest == "-":
         if arguments.json:
             raise UsageError("--json has no place beside `-`: stdout is the export. Use --format jsonl for events")
-        return _stream(arguments.session, arguments.format or "markdown")
+        return _stream(arguments)
     named = "jsonl" if arguments.dest.lower().endswith(".jsonl") else "markdown"
     if arguments.format not in (None, named):
         raise UsageError(
@@ -52,15 +55,14 @@ def run_export(arguments: argparse.Namespace) -> int:
     return _carry_out(arguments, "export", written(arguments.dest), arguments.session)
 
 
-def _stream(session: str, form: Any) -> int:
+def _stream(arguments: argparse.Namespace) -> int:
     """Everything so far to stdout, made by the same writer as a recording of it."""
-    from kato_tui.core.config import load_config
     from kato_tui.core.record.writer import writer_for
 
-    writer = writer_for(form, load_config(home().config).markdown)
+    writer = writer_for(arguments.format or "markdown", _settings(arguments.settings))
     state = writer.begin()
     with backend() as engine:
-        for event in engine.all_events(path_or_name(session), 1):
+        for event in engine.all_events(path_or_name(arguments.session), 1):
             state, part = writer.render(state, event)
             sys.stdout.buffer.write(part)
     sys.stdout.flush()
@@ -73,12 +75,37 @@ def _carry_out(arguments: argparse.Namespace, action: str, argument: str | None,
         intent["argument"] = argument
     if session is not None:
         intent["session"] = path_or_name(session)
+    if getattr(arguments, "settings", None):
+        intent["settings"] = _settings(arguments.settings).model_dump(mode="json", by_alias=True)
     with backend() as engine:
         outcome = engine.submit(intent)
         _tell(outcome, arguments.json)
         if not arguments.json:
             _remind(engine, action, outcome)
     return exit_code(outcome)
+
+
+def _settings(changes: list[str]) -> RecordSettings:
+    """The settings of the configuration, with these `key=value` in their place."""
+    import tomllib
+
+    from pydantic import ValidationError
+
+    from kato_tui.core.config import load_config
+    from kato_tui.core.model.settings import RecordSettings
+
+    found = load_config(home().config).markdown.model_dump(by_alias=True)
+    try:
+        for change in changes:
+            key, _, value = change.partition("=")
+            found[key.strip()] = None if value == "none" else tomllib.loads(f"value = {value}")["value"]
+        return RecordSettings.model_validate(found)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"--set takes KEY=VALUE, as in thinking=false or toolResultLimit=500: {error}") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        known = ", ".join(field.alias or name for name, field in RecordSettings.model_fields.items())
+        raise UsageError(f"--set {first['loc'][0]}: {first['msg']}. Known: {known}") from error
 
 
 def _tell(outcome: dict[str, Any], as_json: bool) -> None:

@@ -317,3 +317,16 @@ def test_a_reader_that_goes_away_and_a_poor_terminal_are_no_errors(machine: Mach
 def test_options_that_stand_alone_are_not_mixed_with_commands(machine: Machine) -> None:
     assert machine.run("--demo", "status").returncode == 2
     assert not machine.kato.exists()
+
+
+def test_settings_of_one_recording(machine: Machine) -> None:
+    plain, slanted = (
+        _out(machine, "export", CLAUDE, "-"),
+        _out(machine, "export", CLAUDE, "-", "--set", "italicUserText=true"),
+    )
+    assert "*hello claude*" in slanted and "*hello claude*" not in plain
+    refused = machine.run("start", CLAUDE, "--set", "thinkin=false")
+    assert refused.returncode == 2 and b"Known: thinking, toolCalls" in refused.stderr
+    done = _json(machine, "start", CLAUDE, machine.home / "talk.md", "--set", "toolResultLimit=none")
+    assert done["severity"] == "info"
+    assert "toolResultLimit" not in _json(machine, "recordings")[0]["settings"]
