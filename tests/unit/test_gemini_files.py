@@ -65,6 +65,11 @@ def test_legacy_json_in_a_jsonl_is_a_document(tmp_path: Path) -> None:
     assert identified(put(tmp_path / "session-c.jsonl", one_line + b"\n")).layout == "lines"
 
 
+def test_a_first_line_torn_by_a_crash_makes_no_document_of_a_jsonl(tmp_path: Path) -> None:
+    torn = b'{"id": "half' + b"\n" + log.lines(log.header(), log.user("hi"))
+    assert identified(put(tmp_path / "session-a.jsonl", torn)).layout == "lines"
+
+
 def test_a_document_is_known_by_its_head_while_it_is_half_written(tmp_path: Path) -> None:
     pretty = orjson.dumps(log.document(log.user("x" * 100_000)), option=orjson.OPT_INDENT_2)
     assert identified(put(tmp_path / "session-a.json", pretty)).provider_session_id == log.SESSION

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from kato_tui.core.model.events import PAYLOADS
 from kato_tui.core.model.facts import Facts
 from kato_tui.core.providers.base import Draft, Record, SourceFile, Translator
-from kato_tui.core.providers.gemini import Gemini
+from kato_tui.core.providers.gemini import Gemini, tools
+from kato_tui.core.providers.gemini.seen import MAX_MESSAGES
 from tests.unit import gemini_log as log
 
 SAMPLES = Path(__file__).parents[2] / ".." / "shared" / "samples"
@@ -105,6 +106,73 @@ def test_what_is_unknown_is_kept_raw_and_named() -> None:
     raw = [draft.payload["rawType"] for draft in drafts if draft.kind == "provider.raw"]
     assert raw == ["$set.unheard", "message.unheard", "untyped", "part.executableCode", "part"]
     assert made.facts.unknown_types == dict.fromkeys(raw, 1)
+
+
+IMAGE = {"inlineData": {"mimeType": "image/png", "data": "QUJD" * 40}}
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"id": "z", "type": "unheard", "content": [IMAGE]},
+        {"what": [[[IMAGE]]]},
+        {"$set": {"unheard": {"deep": [{"part": IMAGE}]}}},
+        log.gemini("", toolCalls=[log.call(args={"picture": IMAGE})]),
+        log.results({"functionResponse": {"id": "c1", "name": "x", "response": [IMAGE]}}),
+        log.gemini("", id="g1", thoughts=[[IMAGE]]),
+        log.gemini([{"executableCode": {"picture": IMAGE}}]),
+    ],
+)
+def test_no_event_holds_the_bytes_of_a_picture_not_even_raw(record: Record) -> None:
+    drafts, _ = log.fed(record)
+    assert drafts
+    written = orjson.dumps([draft.payload for draft in drafts])
+    assert b"QUJDQUJD" not in written
+    assert b"image/png" in written
+
+
+def test_a_second_rewind_to_the_same_message_is_told_too() -> None:
+    drafts, _ = log.fed(log.user("a"), log.rewind("u1"), log.user("b", "u2"), log.rewind("u1"))
+    assert [(draft.kind, draft.check) for draft in drafts if draft.kind == "system.message"] == [
+        ("system.message", False),
+        ("system.message", False),
+    ]
+
+
+def _long_chat(turns: int) -> list[Record]:
+    times = [f"2026-07-02T{turn // 60:02}:{turn % 60:02}:00.000Z" for turn in range(turns)]
+    return [log.gemini(f"text {n}", f"g{n}", timestamp=t, toolCalls=[log.call(f"c{n}")]) for n, t in enumerate(times)]
+
+
+def test_only_messages_that_memory_and_time_cannot_place_are_compared_with_the_twin() -> None:
+    chat = _long_chat(MAX_MESSAGES + 50)
+    drafts, made = log.fed(*chat)
+    assert not any(draft.check for draft in drafts)
+    recent, _ = log.fed({**chat[-3], "toolCalls": [*chat[-3]["toolCalls"], log.call("late")]}, into=made)
+    assert [(draft.kind, draft.event_id, draft.check) for draft in recent] == [
+        ("assistant.tool.call", "late", False),
+        ("assistant.tool.result", "late", False),
+    ]
+    forgotten, _ = log.fed(chat[5], into=made)
+    assert [draft.check for draft in forgotten] == [True, True, True]
+
+
+def test_a_message_that_cannot_be_read_leaves_no_trace_in_what_counts_as_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kept raw, whole: what its first call told was taken back, so a good copy of it is told in full."""
+
+    def damaged(identifier: str, call: Record) -> Record:
+        if identifier == "c2":
+            raise KeyError(identifier)
+        return result_payload(identifier, call)
+
+    result_payload = tools.result_payload
+    monkeypatch.setattr(tools, "result_payload", damaged)
+    good = log.gemini("text", toolCalls=[log.call()])
+    (raw,), made = log.fed({**good, "toolCalls": [log.call(), log.call("c2")]})
+    assert raw.kind == "provider.raw"
+    drafts, _ = log.fed(good, good, into=made)
+    assert [draft.kind for draft in drafts] == ["assistant.message", "assistant.tool.call", "assistant.tool.result"]
+    assert (made.facts.assistant_messages, made.facts.tool_calls) == (1, 1)
 
 
 def test_a_line_that_is_no_json_is_kept() -> None:

@@ -374,16 +374,21 @@ class Translator(ABC):
 
     def _guard(self, record: Record, handler: Callable[[Record], None]) -> None:
         """A record of an unexpected shape is kept raw, whole, instead of half translated."""
-        before = len(self._drafts)
+        if not self._tried(record, handler) or self._verdict is None:
+            self.keep_raw(self._type, record)
+
+    def _tried(self, record: Record, handler: Callable[[Record], None]) -> bool:
+        """Whether `handler` could read the record. If not, all that it told and counted is taken back."""
+        drafts, index, verdict, facts = len(self._drafts), self._emit_index, self._verdict, self.facts
+        counts = facts.user_messages, facts.assistant_messages, facts.tool_calls
         try:
             handler(record)
         except SHAPE_ERRORS:
-            del self._drafts[before:]
-            self._emit_index = 0
-            self._verdict = None
-            self.keep_raw(self._type, record)
-        if self._verdict is None:
-            self.keep_raw(self._type, record)
+            del self._drafts[drafts:]
+            self._emit_index, self._verdict = index, verdict
+            facts.user_messages, facts.assistant_messages, facts.tool_calls = counts
+            return False
+        return True
 
     def _invalid(self, line: bytes) -> None:
         self._type = "invalid-line"

@@ -195,12 +195,7 @@ class GeminiTranslator(Translator):
 
     def _each(self, message: Any, handler: Callable[[Record], None]) -> None:
         """One message of a list inside a record; one of an unexpected shape is kept raw, alone."""
-        drafts, index, verdict = len(self._drafts), self._emit_index, self._verdict
-        try:
-            handler(message)
-        except SHAPE_ERRORS:
-            del self._drafts[drafts:]
-            self._emit_index, self._verdict = index, verdict
+        if not self._tried(message, handler):
             self.keep_raw("message", message, check=True)
 
     def _replace(self, messages: list[Any]) -> None:
