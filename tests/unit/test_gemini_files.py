@@ -103,6 +103,11 @@ def test_a_sub_agent_belongs_to_the_session_whose_folder_it_lies_in(tmp_path: Pa
     assert (identified(beside).kind, identified(beside).provider_session_id) == ("subagent", "agent-2")
 
 
+def test_a_project_may_be_called_chats(tmp_path: Path) -> None:
+    found = identified(put(tmp_path / "tmp" / "chats" / "chats" / "session-a.jsonl", log.lines(log.header())))
+    assert (found.kind, found.parent, found.provider_session_id) == ("main", None, log.SESSION)
+
+
 def test_of_a_hash_folder_and_its_slug_copy_the_one_still_written_to_is_read(tmp_path: Path) -> None:
     paths = [put(tmp_path / name / "chats/session-a.json", orjson.dumps(log.document())) for name in (HASH, "app")]
     sources = [identified(path) for path in paths]

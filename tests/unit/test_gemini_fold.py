@@ -175,6 +175,23 @@ def test_a_message_that_cannot_be_read_leaves_no_trace_in_what_counts_as_told(mo
     assert (made.facts.assistant_messages, made.facts.tool_calls) == (1, 1)
 
 
+@pytest.mark.parametrize(
+    ("record", "raw"),
+    [
+        (log.gemini([{"text": "a", "executableCode": {"code": "1"}}]), "part.executableCode"),
+        (log.gemini([{"text": "", "codeExecutionResult": {}}]), "part.codeExecutionResult"),
+        (log.gemini("a", toolCalls={"id": "c1"}), "toolCalls"),
+        (log.gemini("a", thoughts={"subject": "S"}), "thoughts"),
+        (log.results({"functionCall": {"id": "c", "name": "x"}}), "part.functionCall"),
+        (log.results({"text": "a", "thought": True}), "part.thought"),
+        ({**log.notice("info", ""), "content": [{"functionResponse": {"id": "c"}}]}, "part.functionResponse"),
+    ],
+)
+def test_nothing_of_an_odd_message_is_lost(record: Record, raw: str) -> None:
+    drafts, _ = log.fed(record)
+    assert [draft.payload["rawType"] for draft in drafts if draft.kind == "provider.raw"] == [raw]
+
+
 def test_a_line_that_is_no_json_is_kept() -> None:
     made = log.translator()
     (draft,) = made.feed(b'{"id": "half', 0)
@@ -203,7 +220,10 @@ def test_a_document_without_messages_tells_nothing() -> None:
 
 def test_the_items_of_a_document_are_its_messages() -> None:
     drafts, made = log.fed_document(log.document(log.user("hi"), log.gemini("a"), {"type": "user", "content": "x"}))
-    assert made.item_ids == ["u1", "g1", None]
+    assert made.item_ids[:2] == ["u1", "g1"]
+    other = log.fed_document(log.document({"type": "user", "content": "x", "timestamp": log.at(5)}))[1]
+    assert made.item_ids[2:] == other.item_ids
+    assert log.fed_document(log.document(log.user("hi", "x" * 10_000)))[1].item_ids != ["x" * 10_000]
     assert all(draft.check for draft in drafts)
     check_tally(made)
 
@@ -211,9 +231,15 @@ def test_the_items_of_a_document_are_its_messages() -> None:
 def test_state_stays_small_however_long_the_chat() -> None:
     made = log.translator()
     for number in range(2000):
-        call = log.ask(log.question("?" * 999, *("L" * 999,) * 50), id=f"q{number}")
+        call = log.ask(log.question("?" * 999, *("L" * 999,) * 50), id=f"q{number}" * 99)
         log.fed(log.user(f"p{number}", id=f"u{number}"), log.gemini(id=f"g{number}", toolCalls=[call]), into=made)
     assert len(orjson.dumps(made.save())) < 64 * 1024
+
+
+def test_facts_stay_small_whatever_a_header_says() -> None:
+    long = "/" + "x" * 100_000
+    _, made = log.fed(log.header(long, directories=[long]), {"$set": {"sessionId": long + "1", "directories": ["w"]}})
+    assert (made.facts.resume_ids, made.facts.cwd) == ([], None)
 
 
 ODD: list[Any] = [None, True, -1, 1.5, 2**70, "", "x", "\ud800", [], [[]], {}, {"a": {"b": 1}}, [None, 1, "a", {}]]

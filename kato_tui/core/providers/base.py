@@ -35,6 +35,8 @@ MAX_INVALID_TEXT: Final = 64 * 1024
 SHAPE_ERRORS: Final = (TypeError, KeyError, AttributeError, ValueError, IndexError, RecursionError)
 #: Fewer brackets than this cannot nest too deep for a JSON writer (orjson gives up at 254 levels).
 _SAFE_BRACKETS: Final = 200
+#: A longer id of an item is remembered as its hash.
+_MAX_ANCHOR: Final = 200
 #: Byte patterns without which a JSON line can hold no control character at all.
 _CONTROL_HINTS: Final = (b"\\u00", b"\\r", b"\\b", b"\\f", b"\x7f", b"\xc2")
 
@@ -172,8 +174,8 @@ class Translator(ABC):
         self.tally: Tally | None = None
         #: Decides which drafts are new, for callers that have no twin to compare with but want exact counts.
         self.sieve: Callable[[Draft], bool] | None = None
-        #: Ids of a document's items, in order: what an item-index cursor is anchored to.
-        self.item_ids: list[str | None] = []
+        #: Ids of a document's items (hashes of those without), in order: what an item-index cursor is anchored to.
+        self.item_ids: list[str] = []
         self._drafts: list[Draft] = []
         self._cursor = 0
         self._emit_index = 0
@@ -339,7 +341,7 @@ class Translator(ABC):
         """One item of a document, or of a list inside a record: booked as a record of its own."""
         self._cursor, self._emit_index, self._verdict, self._type = cursor, 0, None, record_type
         if self.source.layout == "document":
-            self.item_ids.append(text_of(record.get("id")) or None)
+            self.item_ids.append(_anchor(record))
         self._guard(record, handler)
         self._book()
 
@@ -467,6 +469,15 @@ def _writable(value: Any) -> bool:
     except orjson.JSONEncodeError:
         return False
     return True
+
+
+def _anchor(record: Record) -> str:
+    """The id of a document's item; a hash where there is none, or none that is short enough to keep."""
+    given = text_of(record.get("id"))
+    if given and len(given) <= _MAX_ANCHOR:
+        return given
+    timeless = {key: value for key, value in record.items() if key != "timestamp"}
+    return hashlib.sha256(given.encode() or orjson.dumps(timeless, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def text_of(value: Any) -> str:
