@@ -185,6 +185,8 @@ class Translator(ABC):
         #: Whether the line can hold control characters; None until some text of it has to be cleaned.
         self._dirty: bool | None = True
         self._type = ""
+        #: Whether something in the document at hand is nested too deep to be written down.
+        self._deep = False
         self.restore(state or {})
 
     # What a subclass provides.
@@ -239,9 +241,10 @@ class Translator(ABC):
 
     def feed_document(self, data: bytes) -> list[Draft] | None:
         """The drafts of a whole document, or None when it is half-written and must be read again later."""
-        document = parse(data)
+        document = _loaded(data)
         if not isinstance(document, dict):
             return None
+        self._deep = not _writable(document)
         self._open(0)
         self._dirty = True
         self.item_ids = []
@@ -340,12 +343,18 @@ class Translator(ABC):
     def item(self, record_type: str, record: Record, handler: Callable[[Record], None], cursor: int) -> None:
         """One item of a document, or of a list inside a record: booked as a record of its own."""
         self._cursor, self._emit_index, self._verdict, self._type = cursor, 0, None, record_type
+        if self._deep and not _writable(record):
+            # One item nested too deep must not keep the rest of its document from being read.
+            record, handler = _flat(record), self._keep_deep
         if self.source.layout == "document":
             self.item_ids.append(_anchor(record))
         self._guard(record, handler)
         self._book()
 
     # Book-keeping.
+
+    def _keep_deep(self, record: Record) -> None:
+        self.keep_raw("too-deep", record)
 
     def _prompt_title(self, title: str) -> None:
         """The first prompt names a session until its provider does."""
@@ -434,12 +443,16 @@ def parse(data: bytes | str) -> Any:
     orjson refuses NaN, lone surrogates and a BOM, which real writers produce: those few go through the standard
     library. Only text with many brackets can be nested too deep to write, so only that is tried out.
     """
-    try:
-        value = orjson.loads(data)
-    except orjson.JSONDecodeError:
-        value = _parse_leniently(data)
+    value = _loaded(data)
     many = data.count(b"{") + data.count(b"[") if isinstance(data, bytes) else data.count("{") + data.count("[")
     return value if many < _SAFE_BRACKETS or _writable(value) else None
+
+
+def _loaded(data: bytes | str) -> Any:
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return _parse_leniently(data)
 
 
 def _parse_leniently(data: bytes | str) -> Any:
@@ -469,6 +482,16 @@ def _writable(value: Any) -> bool:
     except orjson.JSONEncodeError:
         return False
     return True
+
+
+def _flat(record: Record) -> Record:
+    """A record that is nested too deep, as text; its keys where even that cannot be had, or would be too long."""
+    try:
+        text = json.dumps(record, ensure_ascii=False)
+    except RecursionError:
+        text = ""
+    kept = text if 0 < len(text) <= MAX_INVALID_TEXT else ", ".join(record)[:MAX_INVALID_TEXT]
+    return {"id": text_of(record.get("id"))[:_MAX_ANCHOR], "text": kept}
 
 
 def _anchor(record: Record) -> str:
