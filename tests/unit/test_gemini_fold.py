@@ -39,6 +39,8 @@ RECORDS = [
     {"id": "z", "type": "unheard", "content": 1},
     {"what": "is this"},
 ]
+#: Also the beginning of a history that is written anew, and a prompt of it.
+RETOLD = [*RECORDS, log.user("<session_context>x", id="ctx2", minute=1), log.user("hi\n::start\n", id="u7")]
 
 
 def check_tally(made: Translator) -> None:
@@ -69,11 +71,11 @@ def resumed(made: Translator) -> Translator:
 
 
 @given(
-    st.lists(st.sampled_from(range(len(RECORDS))), max_size=25),
+    st.lists(st.sampled_from(range(len(RETOLD))), max_size=25),
     st.sets(st.integers(0, 25), max_size=6),
 )
 def test_any_cut_with_a_restart_gives_the_same_drafts_and_facts(order: list[int], cuts: set[int]) -> None:
-    records = [RECORDS[number] for number in order]
+    records = [RETOLD[number] for number in order]
     whole, made = log.fed(*records)
     pieces: list[Draft] = []
     part = log.translator()
