@@ -40,7 +40,8 @@ _SPEAKER = re.compile(r"(?:user|assistant|human|claude|codex|gemini|gpt|o\d|mode
 _HEADING = re.compile(r"^ {0,3}#[ \t]", re.MULTILINE)
 _UNDERLINE = re.compile(r"^ {0,3}=+[ \t]*$", re.MULTILINE)
 _LIST = re.compile(r"^[ \t]*(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)", re.MULTILINE)
-_SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|~&!$]")
+#: What is markup within a line. An underscore inside a word, as in `read_file`, is none.
+_SPECIAL = re.compile(r"[\\`*\[\]<>|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|&(?=#?\w+;)")
 
 #: The first line is looked for in this many times the length that is shown.
 _REACH: Final = 16

@@ -46,12 +46,17 @@ def result_body(name: str, payload: dict[str, Any], limit: int | None) -> str:
         shown, rest = cut(text, limit)
         # A sub-agent answers in prose, all others print.
         body = block(shown) if name.rpartition(".")[2] in AGENTS else fence(shown)
-    elif payload.get("json") is not None:
+    elif payload.get("json") is not None and (payload.get("isError") or not _is_command(name)):
         shown, rest = cut(_dumped(payload["json"]), limit)
         body = fence(shown, "json")
     else:
         return "*Nothing printed.*"
     return f"{body}\n\n{rest}" if rest else body
+
+
+def _is_command(name: str) -> bool:
+    """Whether what is left of a silent result are only flags of the tool, such as `interrupted`."""
+    return TOOLS.get(name) is _shell
 
 
 def cut(text: str, limit: int | None) -> tuple[str, str]:
