@@ -163,8 +163,8 @@ def _speaker(state: RenderState, event: Event, by_user: bool | None) -> tuple[st
         return state["speaker"], model
     if by_user:
         return USER, model
-    name = _assistant(event.get("model") or model or event["session"]["provider"])
-    return name, name if event.get("model") else model
+    stated = _assistant(event.get("model") or "")
+    return stated or model or _assistant(event["session"]["provider"]), stated or model
 
 
 @lru_cache(maxsize=64)

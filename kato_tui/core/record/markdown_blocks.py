@@ -18,7 +18,8 @@ _FENCE_END = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*$", re.MULTILINE)
 _SETEXT = re.compile(r"(?:=+|-+)[ \t]*$")
 _BREAK = re.compile(r"(?:(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|(?:-[ \t]*){3,})$")
 _MARKER = re.compile(r"[*+-](?=[ \t]|$)|(\d{1,9})[.)](?=[ \t]|$)")
-_DEFINITION = re.compile(r"\[[^\[\]\\`<]+\]:[ \t]*[^\s<>`]+(?:[ \t]+\"[^\"`<\\]*\")?[ \t]*")
+#: Not of `[x]`, which is the mark in our own task lists.
+_DEFINITION = re.compile(r"\[(?!\s*[xX]\s*\])[^\[\]\\`<]+\]:[ \t]*[^\s<>`]+(?:[ \t]+\"[^\"`<\\]*\")?[ \t]*")
 #: A line that starts with none of these begins no block, so it needs no further look.
 _SPECIAL: Final = frozenset("#`~*+-_=>0123456789")
 _OPENERS: Final = _SPECIAL | frozenset(" \t\n")

@@ -39,6 +39,8 @@ _STAMP = re.compile(r"\d{4}-\d{2}-\d{2}_\d{4}_\d{2}")
 _SPEAKER = re.compile(r"(?:user|assistant|human|claude|codex|gemini|gpt|o\d|models?/)\S*", re.IGNORECASE)
 _HEADING = re.compile(r"^ {0,3}#[ \t]", re.MULTILINE)
 _UNDERLINE = re.compile(r"^ {0,3}=+[ \t]*$", re.MULTILINE)
+#: Defines a link in the place of the mark in our own task lists.
+_BOX = re.compile(r"\[\s*[xX]\s*\]:")
 _LIST = re.compile(r"^[ \t]*(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)", re.MULTILINE)
 #: What is markup within a line. An underscore inside a word, as in `read_file`, is none.
 _SPECIAL = re.compile(r"[\\`*\[\]<>|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|&(?=#?\w+;)")
@@ -153,6 +155,8 @@ def _needs_outline(text: str) -> bool:
     if "<" in text and _TAG.search(text):
         return True
     if "#" in text and _HEADING.search(text):
+        return True
+    if "]:" in text and _BOX.search(text):
         return True
     return "\n" in text and "=" in text and _UNDERLINE.search(text) is not None
 

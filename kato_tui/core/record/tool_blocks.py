@@ -6,6 +6,7 @@ call, like one of a tool nobody has listed, is shown as JSON.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from kato_tui.core.record import diffs
 from kato_tui.core.record.markdown_text import block, code, fence, plain
 
 Input = dict[str, Any]
+_PLAIN_FIELD = re.compile(r"-{0,2}\w[\w-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +155,15 @@ def _fields(*keys: str) -> Renderer:
     def render(given: Input) -> View | None:
         if not all(isinstance(value, (str, int, float, bool)) for value in given.values()):
             return None
-        rows = [f"- {plain(key)}: {code(_scalar(value))}" for key, value in given.items() if value != ""]
+        rows = [f"- {_field_name(key)}: {code(_scalar(value))}" for key, value in given.items() if value != ""]
         return View(_first(given, *keys), "\n".join(rows))
 
     return render
+
+
+def _field_name(key: str) -> str:
+    """As it is, or as code where it could begin a list or a heading in its line."""
+    return plain(key) if _PLAIN_FIELD.fullmatch(key) else code(key)
 
 
 def _scalar(value: object) -> str:
