@@ -203,6 +203,11 @@ def test_system_events_are_shown_on_request_and_raw_records_only_by_name() -> No
     )
 
 
+def test_an_approved_plan_is_part_of_the_conversation() -> None:
+    shown = rendered(user("go", at=None), info("# Plan\n\n1. a", subtype="approved-plan"), user("on"))
+    assert shown == "\n# User\n\ngo\n\n**Approved plan**\n\n## Plan\n\n1. a\n\non\n"
+
+
 def test_results_are_cut_at_the_limit_and_say_so() -> None:
     shown = rendered(returns("abcdefghij"), tool_result_limit=4)
     assert "```\nabcd\n```\n\n… (6 characters more)\n\n</details>\n" in shown

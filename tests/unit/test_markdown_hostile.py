@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
 from kato_tui.core.model import events
 from kato_tui.core.record import markdown_text as md
@@ -126,8 +125,8 @@ def _skeleton(text: str, parser: MarkdownIt) -> list[str]:
             assert token.level == 0, token
             found += _own_html(token.content)
         elif token.type == "heading_open" and token.level == 0 and token.tag == "h1":
-            # Texts may have headings of their own, but none that reads like a speaker's.
-            found += ["heading"] if STAMP in _words(tokens[number + 1]) else []
+            assert STAMP in tokens[number + 1].content
+            found.append("heading")
         for child in token.children or ():
             assert child.type != "html_inline", child
     return found
@@ -141,10 +140,6 @@ def _own_html(html: str) -> list[str]:
     fold = _FOLD.match(html)
     assert fold is not None and html[fold.end() :] in ("", _END), html
     return ["fold", "end"] if html[fold.end() :] else ["fold"]
-
-
-def _words(inline: Token) -> str:
-    return "".join(child.content for child in inline.children or ())
 
 
 def _check(talk: Callable[[str, str], list[Event]], one: str, two: str, *, italic: bool) -> None:
@@ -208,6 +203,16 @@ def test_each_hostile_text_in_each_place(talk: Callable[[str, str], list[Event]]
     alone = fragment if fragment.strip() else "word"
     _check(talk, alone, f"a\n{fragment}\nb", italic=False)
     _check(talk, f"- {fragment}\n  {fragment}", alone, italic=True)
+
+
+def test_the_headings_of_a_text_go_below_its_speaker_in_their_order() -> None:
+    text = "# One\n\n## Two\n\nThree\n=====\n\nFour\n---\n\n###### Six\n\n- # in a list"
+    assert md.block(text) == "## One\n\n### Two\n\nThree\n-----\n\nFour\n---\n\n###### Six\n\n- # in a list"
+
+
+def test_headings_that_are_below_already_and_what_only_looks_like_one_stay() -> None:
+    for text in ("## One\n\n### Two", "```\n# code\n```", "    # code", "#tag", "a = b", "> # quoted"):
+        assert md.block(text) == text
 
 
 @pytest.mark.parametrize("show", [md.block, md.plain, md.code, md.fence])

@@ -60,7 +60,7 @@ FOLDS: list[tuple[str, Any, str, str]] = [
         "So:\n\n- [ ] a",
     ),
     ("write_todos", {"todos": [{"description": "a", "status": "cancelled"}]}, "write_todos: 0 of 1 done", ""),
-    ("ExitPlanMode", {"plan": "# Plan\n\n- a"}, "ExitPlanMode: # Plan", "# Plan\n\n- a"),
+    ("ExitPlanMode", {"plan": "# Plan\n\n- a"}, "ExitPlanMode: Plan", "## Plan\n\n- a"),
     ("mcp__x__y", {"a": [1]}, "mcp__x__y", '```json\n{\n  "a": [\n    1\n  ]\n}\n```'),
 ]
 

@@ -31,6 +31,8 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9][\w.:/@+-]*", re.ASCII)
 #: A notice up to this long and of one line needs no fold.
 _SHORT_NOTICE: Final = 200
 _HASH_SHOWN: Final = 12
+#: What the user agreed to, where the question did not hold it: part of the conversation, not of the machinery.
+_APPROVED_PLAN: Final = "approved-plan"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,7 @@ class MarkdownWriter:
             events.USER_DECISION: self._answer,
             events.ASSISTANT_MESSAGE: self._message,
             events.ASSISTANT_DECISION: self._question,
+            events.PROVIDER_INFO: self._info,
         }
         if settings.thinking:
             self._kinds[events.ASSISTANT_THINKING] = self._thinking
@@ -62,7 +65,6 @@ class MarkdownWriter:
             self._kinds[events.TOOL_RESULT] = self._result
         if settings.system_events:
             self._kinds[events.SYSTEM_MESSAGE] = self._notice
-            self._kinds[events.PROVIDER_INFO] = self._notice
             self._kinds[events.PROVIDER_RAW] = self._raw
 
     def begin(self) -> RenderState:
@@ -120,7 +122,7 @@ class MarkdownWriter:
         several = " (several may be chosen)" if payload.get("multiSelect") else ""
         options = "\n".join(_option(option) for option in payload.get("options") or ())
         body = _stacked(f"**Question**{several}", md.block(prompt), options)
-        return _Piece(body, by_user=False, opens=(payload["decisionId"], md.line(prompt, _MAX_LABEL)))
+        return _Piece(body, by_user=False, opens=(payload["decisionId"], md.title(prompt, _MAX_LABEL)))
 
     def _call(self, _state: RenderState, event: Event) -> _Piece:
         payload = event["payload"]
@@ -141,6 +143,12 @@ class MarkdownWriter:
             return None
         title = f"{'Error from' if failed else 'Result of'} {label}{_agent_id(payload.get('json'))}"
         return _Piece(_fold(title, tools.result_body(name, payload, limit)), by_user=False)
+
+    def _info(self, state: RenderState, event: Event) -> _Piece | None:
+        payload = event["payload"]
+        if payload.get("subtype") == _APPROVED_PLAN:
+            return _Piece(_stacked("**Approved plan**", md.block(payload["text"])), by_user=None)
+        return self._notice(state, event) if self._settings.system_events else None
 
     def _notice(self, _state: RenderState, event: Event) -> _Piece:
         payload = event["payload"]

@@ -15,7 +15,7 @@ from typing import Any, Final
 import orjson
 
 from kato_tui.core.record import diffs
-from kato_tui.core.record.markdown_text import block, code, fence, plain
+from kato_tui.core.record.markdown_text import block, code, fence, plain, title
 
 Input = dict[str, Any]
 _PLAIN_FIELD = re.compile(r"-{0,2}\w[\w-]*")
@@ -196,7 +196,7 @@ def _task(label: str, status: object) -> str:
 
 def _plan(given: Input) -> View | None:
     plan = _first(given, "plan")
-    return View(plan, block(plan)) if plan else None
+    return View(title(plan), block(plan)) if plan else None
 
 
 def _agent(given: Input) -> View | None:
