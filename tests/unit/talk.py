@@ -15,9 +15,13 @@ MODEL = "gpt-5.3-codex"
 AT = "2026-02-25T11:15:49.120Z"
 
 
-def event(kind: str, payload: dict[str, Any], *, at: str | None = AT, model: str | None = None, seq: int = 1) -> Event:
-    draft = Draft(kind, payload, "say", timestamp=at, model=model, cursor=seq)
-    found = decode_line(LineEncoder(SESSION, "byte-offset").encode(draft, seq, None))
+def encoded(kind: str, payload: dict[str, Any], *, at: str | None = AT, model: str | None = None) -> bytes:
+    draft = Draft(kind, payload, "say", timestamp=at, model=model, cursor=1)
+    return LineEncoder(SESSION, "byte-offset").encode(draft, 1, None)
+
+
+def event(kind: str, payload: dict[str, Any], *, at: str | None = AT, model: str | None = None) -> Event:
+    found = decode_line(encoded(kind, payload, at=at, model=model))
     assert found is not None
     return found
 

@@ -183,14 +183,6 @@ def test_a_question_with_several_answers_and_none() -> None:
     assert "\n**Answer**: *none*\n" in shown
 
 
-def test_each_kind_can_be_switched_off() -> None:
-    assert rendered(thinks("x"), thinking=False) == ""
-    assert rendered(calls("Bash", {"command": "ls"}), returns("x"), tool_calls=False) == ""
-    assert rendered(says("x", phase="commentary"), commentary=False) == ""
-    assert rendered(says("x", phase="final"), commentary=False) != ""
-    assert rendered(returns("x"), tool_result_limit=0) == ""
-
-
 def test_system_events_are_shown_on_request_and_raw_records_only_by_name() -> None:
     talk = [info("x", subtype="hook", level="warn"), info("a\nb", events.SYSTEM_MESSAGE), raw("new-*type*")]
     assert rendered(*talk) == ""
