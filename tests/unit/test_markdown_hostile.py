@@ -6,7 +6,6 @@ must see the same headings and folds in both, and no HTML but the writer's own.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
 
@@ -18,6 +17,7 @@ from markdown_it import MarkdownIt
 from kato_tui.core.model import events
 from kato_tui.core.record import markdown_text as md
 from kato_tui.core.record.writer import Event
+from tests.conftest import LONG
 from tests.unit.talk import (
     AT,
     answers,
@@ -34,7 +34,7 @@ from tests.unit.talk import (
     user,
 )
 
-EXAMPLES = 3000 if os.environ.get("KATO_LONG") else 150
+EXAMPLES = 3000 if LONG else 150
 STAMP = "2026-02-25_1115_49"
 PARSERS = [MarkdownIt("commonmark"), MarkdownIt("commonmark").enable(["table", "strikethrough"])]
 _FOLD = re.compile(r"<details>\n<summary>([^<>\n]*)</summary>\n")
