@@ -100,6 +100,31 @@ def test_a_sub_agents_result_is_prose_and_points_to_it() -> None:
     )
 
 
+def test_a_sub_agent_that_was_only_started_is_pointed_to() -> None:
+    talk = [calls("spawn_agent", {"message": "look"}), returns('{"agent_id":"019f","nickname":"Sartre"}')]
+    assert rendered(*talk).endswith(
+        "<summary>Result of spawn_agent: look (agent 019f)</summary>\n\n"
+        '```\n{"agent_id":"019f","nickname":"Sartre"}\n```\n\n</details>\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "note", "printed"),
+    [
+        ("Chunk ID: 1a\nWall time: 0.0 seconds\nProcess exited with code 0\nOutput:\na\n", "", "```\na\n```"),
+        ("Exit code: 2\nWall time: 1 seconds\nOutput:\nno", " (exit code 2)", "```\nno\n```"),
+        ("Process running with session ID 7\nOutput:\n", " (still running as session 7)", "*Nothing printed.*"),
+        ("Script completed\nWall time 0.2 seconds\nOutput:\nx", "", "```\nx\n```"),
+        ("Process exited with code 0\nOriginal token count: 0\nOutput:", "", "*Nothing printed.*"),
+        ("Output:\nx", "", "```\nOutput:\nx\n```"),
+        ("Exit code: 2\nno output", "", "```\nExit code: 2\nno output\n```"),
+    ],
+)
+def test_what_codex_wraps_around_an_output_is_read_and_not_shown(text: str, note: str, printed: str) -> None:
+    shown = rendered(calls("exec_command", {"cmd": "ls"}), returns(text))
+    assert f"<summary>Result of exec_command: ls{note}</summary>\n\n{printed}\n\n</details>" in shown
+
+
 @pytest.mark.parametrize(
     "given", [None, [], "text", 3, {"command": {}}, {"edits": [1], "file_path": "a"}, {"todos": 1}]
 )

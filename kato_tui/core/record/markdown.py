@@ -141,8 +141,9 @@ class MarkdownWriter:
         name = label.partition(":")[0]
         if limit == 0 or (name in tools.QUIET and not failed):
             return None
-        title = f"{'Error from' if failed else 'Result of'} {label}{_agent_id(payload.get('json'))}"
-        return _Piece(_fold(title, tools.result_body(name, payload, limit)), by_user=False)
+        view = tools.result_view(name, payload, limit)
+        title = f"{'Error from' if failed else 'Result of'} {label}"
+        return _Piece(_fold(f"{title} ({view.note})" if view.note else title, view.body), by_user=False)
 
     def _info(self, state: RenderState, event: Event) -> _Piece | None:
         payload = event["payload"]
@@ -235,11 +236,6 @@ def _attachment(facts: dict[str, Any]) -> str:
     if facts.get("name"):
         parts.append(facts["name"])
     return f"*Attached: {md.plain(', '.join(parts))}*"
-
-
-def _agent_id(structured: Any) -> str:
-    found = structured.get("agentId") if isinstance(structured, dict) else None
-    return f" (agent {md.line(found, _MAX_LABEL)})" if isinstance(found, str) and found else ""
 
 
 def _key(identifier: str) -> str:

@@ -41,7 +41,7 @@ _UNDERLINE = re.compile(r"^ {0,3}=+[ \t]*$", re.MULTILINE)
 _BOX = re.compile(r"\[\s*[xX]\s*\]:")
 _LIST = re.compile(r"^[ \t]*(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)", re.MULTILINE)
 #: What is markup within a line. An underscore inside a word, as in `read_file`, is none.
-_SPECIAL = re.compile(r"[\\`*\[\]<>|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|&(?=#?\w+;)")
+_SPECIAL = re.compile(r"[\\`*\[\]<|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|&(?=#?\w+;)")
 
 #: The first line is looked for in this many times the length that is shown.
 _REACH: Final = 16
