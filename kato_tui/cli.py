@@ -162,7 +162,7 @@ def _settings(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         action="append",
         default=[],
-        help="how this one is written, as in [markdown] of the settings: --set thinking=false --set toolResultLimit=500",
+        help="how this one is written, as [markdown] in the settings: --set thinking=false --set toolResultLimit=all",
     )
 
 

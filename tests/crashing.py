@@ -18,6 +18,8 @@ class CrashingFs(Fs):
 
     def __init__(self, at: int | None = None, tear: float = 0.0, error: int | None = None) -> None:
         self.count = 0
+        #: The numbers of the operations that can be torn.
+        self.writes: list[int] = []
         self._at = at
         self._tear = tear
         self._error = error
@@ -48,14 +50,18 @@ class CrashingFs(Fs):
         self._before()
         return super().open_new(path)
 
+    def _tick_write(self) -> bool:
+        self.writes.append(self.count + 1)
+        return self._tick()
+
     def write(self, descriptor: int, data: bytes) -> None:
-        if self._tick():
+        if self._tick_write():
             super().write(descriptor, data[: int(len(data) * self._tear)])
             self._die()
         super().write(descriptor, data)
 
     def write_at(self, descriptor: int, data: bytes, position: int) -> None:
-        if self._tick():
+        if self._tick_write():
             super().write_at(descriptor, data[: int(len(data) * self._tear)], position)
             self._die()
         super().write_at(descriptor, data, position)
@@ -92,5 +98,39 @@ class CrashingFs(Fs):
         self._before()
 
 
+class BrokenFs(CrashingFs):
+    """A file system on which, for a while, nothing can be written below one folder."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.broken: tuple[Path, int] | None = None
+
+    def _check(self, descriptor: int, name: str = "") -> None:
+        if self.broken is None:
+            return
+        folder, code = self.broken
+        if (Path(f"/proc/self/fd/{descriptor}").readlink() / name).is_relative_to(folder):
+            raise OSError(code, os.strerror(code))
+
+    def write(self, descriptor: int, data: bytes) -> None:
+        if self.broken is not None and self.broken[1] == DISK_FULL:
+            try:
+                self._check(descriptor)
+            except OSError:
+                super().write(descriptor, data[: len(data) // 2])
+                raise
+        self._check(descriptor)
+        super().write(descriptor, data)
+
+    def write_at(self, descriptor: int, data: bytes, position: int) -> None:
+        self._check(descriptor)
+        super().write_at(descriptor, data, position)
+
+    def create_in(self, folder: int, name: str) -> int:
+        self._check(folder, name)
+        return super().create_in(folder, name)
+
+
 DISK_FULL = errno.ENOSPC
+NOT_ALLOWED = errno.EACCES
 IO_ERROR = errno.EIO

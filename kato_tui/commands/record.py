@@ -98,7 +98,7 @@ def _settings(changes: list[str]) -> RecordSettings:
     try:
         for change in changes:
             key, _, value = change.partition("=")
-            found[key.strip()] = None if value == "none" else tomllib.loads(f"value = {value}")["value"]
+            found[key.strip()] = "all" if value == "all" else tomllib.loads(f"value = {value}")["value"]
         return RecordSettings.model_validate(found)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"--set takes KEY=VALUE, as in thinking=false or toolResultLimit=500: {error}") from error

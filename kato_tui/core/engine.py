@@ -337,6 +337,7 @@ class Engine:
             report = self._bring(session, keep_twin=self.keeps_twin(session))
             self.record(session.key)
         except (NeedsRebuild, SourceUnreadable) as error:
+            self._discovery.doubt(session.key)
             problems[session.key] = str(error)
             return None
         except OSError as error:
@@ -455,6 +456,7 @@ class Engine:
 
     def failed(self, key: str, error: Exception) -> None:
         """A session that cannot be read now: said once, tried again at every sweep."""
+        self._discovery.doubt(key)
         session = self.sessions.get(key)
         named = session is not None and isinstance(error, OSError)
         message = f"{session.sources[-1].path}: {error}" if session is not None and named else str(error)

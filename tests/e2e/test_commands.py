@@ -327,6 +327,6 @@ def test_settings_of_one_recording(machine: Machine) -> None:
     assert "*hello claude*" in slanted and "*hello claude*" not in plain
     refused = machine.run("start", CLAUDE, "--set", "thinkin=false")
     assert refused.returncode == 2 and b"Known: thinking, toolCalls" in refused.stderr
-    done = _json(machine, "start", CLAUDE, machine.home / "talk.md", "--set", "toolResultLimit=none")
+    done = _json(machine, "start", CLAUDE, machine.home / "talk.md", "--set", "toolResultLimit=all")
     assert done["severity"] == "info"
-    assert "toolResultLimit" not in _json(machine, "recordings")[0]["settings"]
+    assert _json(machine, "recordings")[0]["settings"]["toolResultLimit"] == "all"

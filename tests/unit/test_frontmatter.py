@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kato_tui.core.record.frontmatter import RecordingCard, header, merge
+from tests.conftest import LONG
 
 ID = "7d14af8e-0000-4000-8000-000000000001"
 
@@ -18,7 +19,7 @@ def _loaded(data: bytes) -> Any:
     """The head as a YAML parser reads it."""
     lines = data.decode("utf-8").removeprefix("\ufeff").splitlines()
     end = next(number for number, line in enumerate(lines[1:], 1) if line in ("---", "..."))
-    return yaml.safe_load("\n".join(lines[1:end]))
+    return yaml.safe_load("\n".join([*lines[1:end], ""]))
 
 
 def test_a_new_file_says_what_is_known_and_nothing_else() -> None:
@@ -67,6 +68,13 @@ KINDS: dict[str, tuple[str, list[str]]] = {
     "anchors and tags elsewhere": ("base: &x {a: 1}\ncopy: *x\nwhen: !!str 2026\n", []),
     "comments and blank lines": ("# my notes\n\ntitle: x  # y\n\n", []),
     "empty": ("", []),
+    "flow list with a trailing comma": ("recordingIds: [one, ]\n", ["one"]),
+    "tabs where they are allowed": ("title: 'a\tb' # c\td\nrecordingIds: [one] #\te\n", ["one"]),
+    "apostrophes and brackets in plain words": ("text: don't [x\nother: it's {\nrecordingIds: [one]\n", ["one"]),
+    "plain text over lines": ("text: one\n  'two [three\n  \"four\nrecordingIds: [one]\n", ["one"]),
+    "a list of maps": ("authors:\n  - name: 'A'\n    mail: a@b.c\n  - name: B\nrecordingIds: [one]\n", ["one"]),
+    "merge keys": ("base: &b {x: 1}\nother:\n  <<: *b\n", []),
+    "keys with blanks": ("mein titel: x\nrecordingIds:\n      -   one\n", ["one"]),
     "unicode": ("título: «año»\nrecordingIds: [uno]\n", ["uno"]),
 }
 
@@ -116,6 +124,37 @@ def test_a_head_too_odd_to_edit_is_left_alone(body: str) -> None:
 @pytest.mark.parametrize("data", [b"", b"just text\n", b"--- \nno: end\n", b"----\na: 1\n---\n", b"\n---\na: 1\n---\n"])
 def test_a_file_without_a_head_gets_none(data: bytes) -> None:
     assert merge(data, ID) is None
+
+
+ROWS = [
+    *(body for body, _ in KINDS.values()),
+    *("k: v\n", "  x: y\n", "- a\n", "'q\n", '"\n', "|\n", "]\n", "recordingIds:\n", "  recordingIds: z\n", "a: [b,\n"),
+    *('a: "b\n', "text: >\n", "\ta: b\n", "? a\n", "a: {b: c,\n", "}\n", "!x a: b\n", "a:b\n", "...\n", "a: 'b''c'\n"),
+]
+
+
+@settings(max_examples=5000 if LONG else 300)
+@given(st.lists(st.sampled_from(ROWS), max_size=5))
+def test_what_a_parser_can_read_is_joined_rightly_or_left_alone(rows: list[str]) -> None:
+    data = f"---\n{''.join(rows)}---\n".encode()
+    merged = merge(data, ID)
+    try:
+        was = _loaded(data)
+    except yaml.YAMLError:
+        return
+    if merged is None:
+        return
+    now = _loaded(merged.block)
+    was = was or {}
+    before = was.pop("recordingIds", None)
+    listed = before if isinstance(before, list) else [] if before is None else [before]
+    assert now.pop("recordingIds") == [*listed, ID]
+    assert now == was
+
+
+def test_a_head_at_the_very_end_of_a_file_is_joined() -> None:
+    merged = merge(b"---\na: 1\n---", ID)
+    assert merged is not None and merged.block == f'---\na: 1\nrecordingIds: ["{ID}"]\n---'.encode()
 
 
 @given(st.binary(max_size=200))

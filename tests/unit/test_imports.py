@@ -38,6 +38,6 @@ def test_asking_for_the_version_imports_neither_pydantic_nor_the_engine() -> Non
         "from kato_tui.__main__ import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "assert not {'pydantic', 'kato_tui.core'} & set(sys.modules), sorted(sys.modules)"
+        "assert not {'pydantic', 'textual', 'kato_tui.core.engine'} & set(sys.modules), sorted(sys.modules)"
     )
     assert _python(code).startswith("kato-tui ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import stat
 from pathlib import Path
 
@@ -70,6 +71,16 @@ def test_a_plain_file_below_home_is_allowed(user: Path, policy: WritePolicy, nam
         (".kato/sessions/a.jsonl", "protected"),
         (".kato/config.md", "protected"),
         (".KATO/sessions/a.jsonl", "protected"),
+        (".\u212aato/sessions/a.jsonl", "protected"),
+        (".kato/recordings/../sessions/a.jsonl", "protected"),
+        (".kato/recordings/.deep/a.md", "dot-directory"),
+        ("notes/..\u200b/a.md", "dot-directory"),
+        ("notes/\ufeff.ssh/a.md", "dot-directory"),
+        ("notes/a.\uff4d\uff44", "extension"),
+        ("notes/a\uff0emd", "extension"),
+        ("notes/a.md.", "extension"),
+        ("notes/a.md ", "extension"),
+        ("notes/.md", "dot-file"),
         ("notes/a.sh", "extension"),
         ("notes/a", "extension"),
         ("notes/a.md.exe", "extension"),
@@ -100,13 +111,50 @@ def test_a_link_is_judged_by_where_it_leads(user: Path, policy: WritePolicy, tmp
     assert _allowed(policy, user / "inner/b.md").path == user / "notes/b.md"
     (user / "state").symlink_to(user / ".kato" / "sessions")
     assert _denied(policy, user / "state/b.md").code == "protected"
+    (user / "ssh").symlink_to(user / ".ssh")
+    assert _denied(policy, user / "ssh/b.md").code == "dot-directory"
     (user / "loop.md").symlink_to(user / "loop.md")
     assert _denied(policy, user / "loop.md").code == "not-a-file"
 
 
-def test_only_plain_files_of_ones_own_are_allowed(user: Path, policy: WritePolicy, tmp_path: Path) -> None:
+def test_a_way_back_out_of_a_link_leads_where_the_system_takes_it(
+    user: Path, policy: WritePolicy, tmp_path: Path
+) -> None:
+    """`out/../a.md` is beside what the link leads to, not beside the link."""
+    (tmp_path / "outside" / "deep").mkdir()
+    (user / "notes" / "out").symlink_to(tmp_path / "outside" / "deep")
+    assert _denied(policy, user / "notes/out/../a.md").code == "outside"
+
+
+def test_a_link_to_nothing_is_judged_by_where_the_file_would_be(
+    user: Path, policy: WritePolicy, tmp_path: Path
+) -> None:
+    (user / "notes" / "a.md").symlink_to("../../outside/new.md")
+    assert _denied(policy, user / "notes/a.md").code == "outside"
+    (user / "notes" / "b.md").symlink_to("c.md")
+    assert _allowed(policy, user / "notes/b.md").path == user / "notes/c.md"
+
+
+def test_look_alikes_are_other_names_and_stay_inside(user: Path, policy: WritePolicy) -> None:
+    """Nothing maps them to the real thing, so neither do we: what is checked is what is opened."""
+    for name in (
+        "notes/\u2024\u2024/a.md",
+        "notes\uff0f..\uff0f..\uff0fa.md",
+        "\u2024ssh/a.md",
+        "notes/\uff0e\uff0e/a.md",
+    ):
+        assert _allowed(policy, user / name).path == user / name
+
+
+def test_only_plain_files_of_ones_own_are_allowed(
+    user: Path, policy: WritePolicy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     os.mkfifo(user / "pipe.md")
     assert _denied(policy, user / "pipe.md").code == "not-a-file"
+    monkeypatch.chdir(user)  # the path of a socket has to be short
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind("socket.md")
+    assert _denied(policy, user / "socket.md").code == "not-a-file"
     (user / "folder.md").mkdir()
     assert _denied(policy, user / "folder.md").code == "not-a-file"
     (tmp_path / "outside" / "secret.md").write_text("secret")

@@ -119,7 +119,7 @@ class Discovery:
         for path in paths:
             owner = self._owners.get(path)
             if owner is not None and path.exists():
-                keys.add(identity.session_key(owner.provider, owner.provider_session_id))
+                keys.add(_key_of(owner))
             elif path not in self._foreign:
                 stirred.update(number for number, root in enumerate(self.roots) if path.is_relative_to(root.path))
                 self._note_foreign(path)
@@ -162,17 +162,30 @@ class Discovery:
             if source is None:
                 continue
             now[path] = source
-            if path not in before:
-                key = identity.session_key(source.provider, source.provider_session_id)
+        for path, source in before.items():
+            if now.get(path) != source:
+                touched.add(self._part(path, source))
+        for path, source in now.items():
+            if before.get(path) != source:
+                key = _key_of(source)
                 self._members.setdefault(key, {})[path] = (source, root)
                 touched.add(key)
-        for path in before.keys() - now.keys():
-            key = identity.session_key(before[path].provider, before[path].provider_session_id)
-            self._members.get(key, {}).pop(path, None)
-            self._owners.pop(path, None)
-            touched.add(key)
         self._listed[number] = now
         return touched
+
+    def _part(self, path: Path, source: SourceFile) -> str:
+        """The file is no longer this session's, or no longer there."""
+        key = _key_of(source)
+        self._members.get(key, {}).pop(path, None)
+        if self._owners.get(path) == source:
+            self._owners.pop(path)
+        return key
+
+    def doubt(self, key: str) -> None:
+        """A session could not be read: its files may not be what they were taken for, so look at them anew."""
+        for path in self._members.get(key, ()):
+            self._owners.pop(path, None)
+            self.known.pop(str(path), None)
 
     def _session(self, key: str) -> FoundSession | None:
         members = self._members.get(key)
@@ -235,6 +248,10 @@ class Discovery:
         if opened and stamp is not None and texts.written_name(str(path)) == str(path):
             self.known[str(path)] = _owner_of(provider, source, stamp)
         return source
+
+
+def _key_of(source: SourceFile) -> str:
+    return identity.session_key(source.provider, source.provider_session_id)
 
 
 def _unchanged(owner: FileOwner, stamp: reader.FileStamp | None) -> bool:

@@ -58,6 +58,10 @@ class Period(Contract):
     stopped_by_seq: Count | None = None
 
 
+#: Codes of warnings about what the user did to the file.
+Remark = Literal["recording-edited", "recording-recreated"]
+
+
 class PendingAppend(Contract):
     """Bytes that are about to be appended to a recording, written down first: a crash can then tell what is missing.
 
@@ -78,6 +82,8 @@ class PendingAppend(Contract):
     chunk: str | None = None
     length: Count
     sha256: str
+    #: What the user is to be told once the bytes are in the file: a warning must not die with the process that saw why.
+    remark: Remark | None = None
 
 
 class FileMark(Contract):

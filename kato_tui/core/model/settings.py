@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -19,9 +19,14 @@ class RecordSettings(Contract):
     thinking: bool = True
     #: Calls and their results alike: one without the other explains nothing.
     tool_calls: bool = True
-    #: Characters shown of each tool result; 0 shows no results at all, None shows them whole.
-    tool_result_limit: Annotated[int, Field(ge=0)] | None = 4000
+    #: Characters shown of each tool result; 0 shows no results at all, "all" shows them whole.
+    tool_result_limit: Annotated[int, Field(ge=0)] | Literal["all"] = 4000
     #: What the assistant says between tool calls, where the provider tells it from the answer.
     commentary: bool = True
     system_events: bool = False
     italic_user_text: bool = False
+
+    @property
+    def result_limit(self) -> int | None:
+        """Characters shown of each tool result; None for all of them."""
+        return None if self.tool_result_limit == "all" else self.tool_result_limit

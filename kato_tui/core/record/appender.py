@@ -46,6 +46,11 @@ class Mark:
 class NotThere(Exception):
     """Nothing of the pending bytes is in the file: they have to be written down again for its present end."""
 
+    def __init__(self, *, edited: bool) -> None:
+        super().__init__()
+        #: What stood before them is gone too: not only was something added, the file is another one.
+        self.edited = edited
+
 
 @contextmanager
 def _opened(allowed: Allowed) -> Iterator[int]:
@@ -145,7 +150,7 @@ def settle(fs: Fs, allowed: Allowed, base: int, anchor: bytes, chunk: bytes, *, 
                 return mark
         found = next(_find(descriptor, chunk), None)
         if found is None:
-            raise NotThere
+            raise NotThere(edited=place is None and bool(anchor))
         return _mark(found, chunk)
 
 
@@ -172,10 +177,10 @@ def _complete(fs: Fs, allowed: Allowed, descriptor: int, place: int, chunk: byte
     """Write what is missing of `chunk` at `place`; None when what stands there is not ours."""
     present = os.pread(descriptor, len(chunk), place)
     ours = _shared(present, chunk)
-    if ours == len(chunk):
-        return _mark(place, chunk)
     size = os.fstat(descriptor).st_size
     hole = _zeros(descriptor, place + ours, size)
+    if ours == len(chunk) and not hole:
+        return _mark(place, chunk)
     if place + ours + hole == size:
         if not ours and not hole:
             # Exactly where it should go on, and nothing of it there: the plain case of a kill before the write.

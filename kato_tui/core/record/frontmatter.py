@@ -112,7 +112,7 @@ def _entries(body: list[str]) -> list[tuple[int, str, str]] | None:
     found: list[tuple[int, str, str]] = []
     for number, line in enumerate(body):
         text = line.rstrip("\r\n")
-        if not text.strip() or text[0] in " #":
+        if not text.strip() or text.lstrip(" ").startswith("#") or (text[0] == " " and found):
             continue
         if _ITEM.match(text) and found and found[-1][2] in _NOTHING:
             continue

@@ -31,6 +31,8 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9][\w.:/@+-]*", re.ASCII)
 #: A notice up to this long and of one line needs no fold.
 _SHORT_NOTICE: Final = 200
 _HASH_SHOWN: Final = 12
+#: What the user agreed to, where the question did not hold it: part of the conversation, not of the machinery.
+_APPROVED_PLAN: Final = "approved-plan"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,7 @@ class MarkdownWriter:
             events.USER_DECISION: self._answer,
             events.ASSISTANT_MESSAGE: self._message,
             events.ASSISTANT_DECISION: self._question,
+            events.PROVIDER_INFO: self._info,
         }
         if settings.thinking:
             self._kinds[events.ASSISTANT_THINKING] = self._thinking
@@ -62,7 +65,6 @@ class MarkdownWriter:
             self._kinds[events.TOOL_RESULT] = self._result
         if settings.system_events:
             self._kinds[events.SYSTEM_MESSAGE] = self._notice
-            self._kinds[events.PROVIDER_INFO] = self._notice
             self._kinds[events.PROVIDER_RAW] = self._raw
 
     def begin(self) -> RenderState:
@@ -120,7 +122,7 @@ class MarkdownWriter:
         several = " (several may be chosen)" if payload.get("multiSelect") else ""
         options = "\n".join(_option(option) for option in payload.get("options") or ())
         body = _stacked(f"**Question**{several}", md.block(prompt), options)
-        return _Piece(body, by_user=False, opens=(payload["decisionId"], md.line(prompt, _MAX_LABEL)))
+        return _Piece(body, by_user=False, opens=(payload["decisionId"], md.title(prompt, _MAX_LABEL)))
 
     def _call(self, _state: RenderState, event: Event) -> _Piece:
         payload = event["payload"]
@@ -134,13 +136,20 @@ class MarkdownWriter:
 
     def _result(self, state: RenderState, event: Event) -> _Piece | None:
         payload = event["payload"]
-        limit, failed = self._settings.tool_result_limit, payload.get("isError") is True
+        limit, failed = self._settings.result_limit, payload.get("isError") is True
         label = state["open"].get(_key(payload["toolCallId"])) or f"call {md.line(payload['toolCallId'], _MAX_ID)}"
         name = label.partition(":")[0]
         if limit == 0 or (name in tools.QUIET and not failed):
             return None
-        title = f"{'Error from' if failed else 'Result of'} {label}{_agent_id(payload.get('json'))}"
-        return _Piece(_fold(title, tools.result_body(name, payload, limit)), by_user=False)
+        view = tools.result_view(name, payload, limit)
+        title = f"{'Error from' if failed else 'Result of'} {label}"
+        return _Piece(_fold(f"{title} ({view.note})" if view.note else title, view.body), by_user=False)
+
+    def _info(self, state: RenderState, event: Event) -> _Piece | None:
+        payload = event["payload"]
+        if payload.get("subtype") == _APPROVED_PLAN:
+            return _Piece(_stacked("**Approved plan**", md.block(payload["text"])), by_user=None)
+        return self._notice(state, event) if self._settings.system_events else None
 
     def _notice(self, _state: RenderState, event: Event) -> _Piece:
         payload = event["payload"]
@@ -149,7 +158,7 @@ class MarkdownWriter:
         if len(text) <= _SHORT_NOTICE and "\n" not in text:
             return _Piece(f"> *{md.plain(title)}:* {md.plain(text)}", by_user=None)
         title = md.line(title, _MAX_LABEL)
-        shown, rest = tools.cut(text, self._settings.tool_result_limit or None)
+        shown, rest = tools.cut(text, self._settings.result_limit or None)
         return _Piece(_fold(title, _stacked(md.fence(shown), rest)), by_user=None)
 
     def _raw(self, _state: RenderState, event: Event) -> _Piece:
@@ -163,8 +172,8 @@ def _speaker(state: RenderState, event: Event, by_user: bool | None) -> tuple[st
         return state["speaker"], model
     if by_user:
         return USER, model
-    name = _assistant(event.get("model") or model or event["session"]["provider"])
-    return name, name if event.get("model") else model
+    stated = _assistant(event.get("model") or "")
+    return stated or model or _assistant(event["session"]["provider"]), stated or model
 
 
 @lru_cache(maxsize=64)
@@ -227,11 +236,6 @@ def _attachment(facts: dict[str, Any]) -> str:
     if facts.get("name"):
         parts.append(facts["name"])
     return f"*Attached: {md.plain(', '.join(parts))}*"
-
-
-def _agent_id(structured: Any) -> str:
-    found = structured.get("agentId") if isinstance(structured, dict) else None
-    return f" (agent {md.line(found, _MAX_LABEL)})" if isinstance(found, str) and found else ""
 
 
 def _key(identifier: str) -> str:

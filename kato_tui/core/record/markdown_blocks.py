@@ -1,14 +1,13 @@
 """Where the code is in a piece of Markdown: the block structure of CommonMark, one pass over the lines.
 
 What may be left alone and what must be made harmless depends on whether it is code, and only the block rules tell.
-The pass knows the text as it will be written: no HTML blocks (their `<` is escaped), no forged headings, and no
-reference definitions that parsers disagree about; where it takes such a thing for plain text, `escapes` says so.
+The pass knows the text as it will be written: no HTML blocks (their `<` is escaped), and no reference definitions
+that parsers disagree about; where it takes such a thing for plain text, `escapes` says so.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -18,17 +17,17 @@ _FENCE_END = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*$", re.MULTILINE)
 _SETEXT = re.compile(r"(?:=+|-+)[ \t]*$")
 _BREAK = re.compile(r"(?:(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|(?:-[ \t]*){3,})$")
 _MARKER = re.compile(r"[*+-](?=[ \t]|$)|(\d{1,9})[.)](?=[ \t]|$)")
-_DEFINITION = re.compile(r"\[[^\[\]\\`<]+\]:[ \t]*[^\s<>`]+(?:[ \t]+\"[^\"`<\\]*\")?[ \t]*")
+#: Not of `[x]`, which is the mark in our own task lists.
+_DEFINITION = re.compile(r"\[(?!\s*[xX]\s*\])[^\[\]\\`<]+\]:[ \t]*[^\s<>`]+(?:[ \t]+\"[^\"`<\\]*\")?[ \t]*")
 #: A line that starts with none of these begins no block, so it needs no further look.
 _SPECIAL: Final = frozenset("#`~*+-_=>0123456789")
 _OPENERS: Final = _SPECIAL | frozenset(" \t\n")
 _QUOTE: Final = -1
 #: More lines than any heading has: past them a paragraph is not looked at again for each underline below it.
 _LONG_HEADING: Final = 8
+_LOWEST: Final = 6
 #: Nobody writes lists this deep; each level costs a look at the rest of the line.
 _MAX_DEPTH: Final = 32
-
-Forged = Callable[[str], bool]
 
 
 class TooDeep(ValueError):
@@ -52,6 +51,8 @@ class Outline:
     leaves: list[Leaf] = field(default_factory=list)
     #: Where a backslash turns a line into the plain text that this outline takes it for.
     escapes: list[int] = field(default_factory=list)
+    #: Makes the first level free for the headings around the text: its own, one level down. Nothing if it is free.
+    lowered: list[tuple[int, int, str]] = field(default_factory=list)
     #: Tabs among quote and list markers, with the spaces they stand for: parsers count their columns differently.
     tabs: list[tuple[int, int, str]] = field(default_factory=list)
     #: The fence that is still open at the end and would swallow what follows the text.
@@ -119,10 +120,10 @@ class _Item:
 
 
 class _Scanner:
-    def __init__(self, text: str, forged: Forged) -> None:
+    def __init__(self, text: str) -> None:
         self.text = text
-        self.forged = forged
         self.out = Outline()
+        self.first_level = False
         self.containers: list[_Item | int] = []
         self.paragraph: Leaf | None = None
         self.fence = ""
@@ -145,6 +146,8 @@ class _Scanner:
             start = end + 1
         self._close_paragraph()
         self.out.open_fence = "" if self.containers else self.fence
+        if not self.first_level:
+            self.out.lowered = []
         return self.out
 
     def _plain_line(self, start: int, end: int) -> None:
@@ -273,30 +276,34 @@ class _Scanner:
             self.fence = fence[0]
             return True
         if continued and self.paragraph and _SETEXT.match(rest):
-            return self._setext(line, rest[0])
+            return self._setext(line, rest.rstrip())
         if _BREAK.match(rest):
             self._close_unmatched(matched)
             return True
         return False
 
     def _atx(self, line: _Line, matched: int, heading: re.Match[str]) -> bool:
-        start = line.next + heading.end()
-        if matched == 0 and heading[1] == "#" and self.forged(self.text[start : line.end].strip(" \t#")):
-            self.out.escapes.append(line.next)
-            return False
+        if matched == 0 and len(heading[1]) < _LOWEST:
+            self.out.lowered.append((line.next, line.next, "#"))
+            self.first_level |= heading[1] == "#"
         self._close_unmatched(matched)
-        self.out.leaves.append(Leaf([(start, line.end)], top=matched == 0, heading=True))
+        self.out.leaves.append(Leaf([(line.next + heading.end(), line.end)], top=matched == 0, heading=True))
         return True
 
-    def _setext(self, line: _Line, mark: str) -> bool:
+    def _setext(self, line: _Line, rule: str) -> bool:
         paragraph = self.paragraph
         assert paragraph is not None
         content = "\n".join(self.text[start:end] for start, end in paragraph.lines[:_LONG_HEADING])
         long = len(paragraph.lines) > _LONG_HEADING
         defines = content.startswith("[") and (long or "]:" in content)
-        if defines or (mark == "=" and paragraph.top and not long and self.forged(content)):
+        first_level = rule[0] == "=" and paragraph.top
+        # With dashes below them, bars make a table to some parsers.
+        if defines or (first_level and (long or "|" in content)):
             self.out.escapes.append(line.next)
             return False
+        if first_level:
+            self.out.lowered.append((line.next, line.next + len(rule), "-" * len(rule)))
+            self.first_level = True
         paragraph.heading = True
         self._close_paragraph()
         return True
@@ -335,6 +342,6 @@ class _Scanner:
         return not any("]:" in line for line in lines) or all(_DEFINITION.fullmatch(line) for line in lines)
 
 
-def outline(text: str, forged: Forged) -> Outline:
-    """What of `text` is not code. `forged` says whether a top-level heading would pass for one of ours."""
-    return _Scanner(text, forged).run()
+def outline(text: str) -> Outline:
+    """What of `text` is not code."""
+    return _Scanner(text).run()

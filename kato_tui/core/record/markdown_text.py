@@ -1,8 +1,9 @@
 """Text from a conversation, made fit for a Markdown file: it stays readable Markdown and cannot break out.
 
 Whatever the text holds, after `block` it can neither end a `<details>`, open a fence over what follows, pass for a
-speaker's heading, nor act on a terminal. Everything else is kept as it was typed. Where it is not certain that
-something is code, it is escaped: a stray backslash is ugly, a live `<script>` is not acceptable.
+speaker's heading, nor act on a terminal. Headings of the first level are the speakers': a text that has some of its own
+is moved one level down. Everything else is kept as it was typed. Where it is not certain that something is code, it is
+escaped: a stray backslash is ugly, a live `<script>` is not acceptable.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ _BARE_LINK = re.compile(r"(?:://|www\.)\S*$", re.IGNORECASE)
 _DELIMITER_ROW = re.compile(r"^[ \t|:-]+$", re.MULTILINE)
 _CELL_END = re.compile(r"(?<!\\)\||\n")
 
-#: The time in our headings, and the single words that pass for a heading without one.
-_STAMP = re.compile(r"\d{4}-\d{2}-\d{2}_\d{4}_\d{2}")
-_SPEAKER = re.compile(r"(?:user|assistant|human|claude|codex|gemini|gpt|o\d|models?/)\S*", re.IGNORECASE)
-_HEADING = re.compile(r"^ {0,3}#[ \t]", re.MULTILINE)
+_HEADING = re.compile(r"^ {0,3}#(?:[ \t]|$)", re.MULTILINE)
 _UNDERLINE = re.compile(r"^ {0,3}=+[ \t]*$", re.MULTILINE)
+#: Defines a link in the place of the mark in our own task lists.
+_BOX = re.compile(r"\[\s*[xX]\s*\]:")
 _LIST = re.compile(r"^[ \t]*(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)", re.MULTILINE)
-_SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|~&!$]")
+#: What is markup within a line. An underscore inside a word, as in `read_file`, is none.
+_SPECIAL = re.compile(r"[\\`*\[\]<|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|&(?=#?\w+;)")
 
 #: The first line is looked for in this many times the length that is shown.
 _REACH: Final = 16
@@ -78,6 +79,11 @@ def line(text: str, limit: int = 100) -> str:
     if len(text) <= limit and text.isprintable():
         return " ".join(text.split())
     return visible(texts.one_line(text[: limit * _REACH], limit))
+
+
+def title(text: str, limit: int = 100) -> str:
+    """The first `line` of `text` as a name for it: without the mark of a heading."""
+    return line(text.lstrip("# \t\r\n"), limit)
 
 
 def in_html(one_line: str) -> str:
@@ -127,12 +133,12 @@ def block(text: str, *, italic: bool = False) -> str:
     if not (italic or _needs_outline(body)):
         return body
     try:
-        found = outline(body, _is_speaker)
+        found = outline(body)
     except TooDeep:
         return fence(body)
     escaped = sorted(found.escapes)
     places = escaped + [at for leaf in found.leaves for at in _live_tags(body, leaf, escaped)]
-    edits = [(at, at, "\\") for at in places] + found.tabs
+    edits = [(at, at, "\\") for at in places] + found.tabs + found.lowered
     if italic:
         edits += [(at, at, "*") for leaf in found.leaves for at in _italic_ends(body, leaf)]
     body = _edited(body, edits)
@@ -153,13 +159,9 @@ def _needs_outline(text: str) -> bool:
         return True
     if "#" in text and _HEADING.search(text):
         return True
+    if "]:" in text and _BOX.search(text):
+        return True
     return "\n" in text and "=" in text and _UNDERLINE.search(text) is not None
-
-
-def _is_speaker(content: str) -> bool:
-    """Whether a heading reads like one of ours, also when markup or entities hide it from a simple search."""
-    words = re.sub(r"[\\*`~]", "", html.unescape(content)).strip()
-    return _STAMP.search(words) is not None or _SPEAKER.fullmatch(words.strip("_")) is not None
 
 
 def _edited(text: str, edits: list[tuple[int, int, str]]) -> str:

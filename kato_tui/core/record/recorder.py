@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol
 from kato_tui.core import identity
 from kato_tui.core.clock import Clock, stamp
 from kato_tui.core.model.intents import Notice
-from kato_tui.core.model.session import FileMark, PendingAppend, Recording, SessionMetadata
+from kato_tui.core.model.session import FileMark, PendingAppend, Recording, Remark, SessionMetadata
 from kato_tui.core.paths import Home
 from kato_tui.core.record import appender, frontmatter, periods
 from kato_tui.core.record.appender import Mark, NotThere, Spot
@@ -35,6 +35,14 @@ _MAX_INLINE: Final = 32 << 10
 _HEAD: Final = 256 << 10
 _FIRST_RETRY: Final = timedelta(seconds=1)
 _LAST_RETRY: Final = timedelta(minutes=1)
+
+
+_REMARKS: Final[dict[Remark, str]] = {
+    "recording-edited": "{file} was edited where recording {recording} wrote last: nothing is added again, the file is "
+    "yours. Export the session for a complete copy",
+    "recording-recreated": "{file} was moved or deleted: recording {recording} goes on in a new file there. Export the "
+    "session for a complete copy",
+}
 
 
 class Log(Protocol):
@@ -188,25 +196,23 @@ class Recorder:
             return
         self._settle_others(recording)
         allowed = self._allowed(recording)
-        head = b""
+        head, remark = b"", _recreated(recording)
         if allowed.path.exists():
             self._join(recording, allowed)
-            self._notice_edits(metadata, recording, allowed)
+            remark = _edited(recording, allowed)
         else:
             head = self._head(metadata, recording)
-        pending, chunk = self._write_down(key, recording, piece, allowed, head)
+        pending, chunk = self._write_down(key, recording, piece, allowed, head, remark)
         if head or not allowed.path.exists():
-            self._make(metadata, recording, allowed)
+            self._make(recording, allowed)
         self._done(key, recording, pending, appender.append(self._fs, allowed, chunk))
 
     def _write_down(
-        self, key: str, recording: Recording, piece: _Piece, allowed: Allowed, head: bytes
+        self, key: str, recording: Recording, piece: _Piece, allowed: Allowed, head: bytes, remark: Remark | None
     ) -> tuple[PendingAppend, bytes]:
         """Put on record, durably, what is about to be appended where."""
         spot = appender.spot(allowed) if not head and allowed.path.exists() else Spot(0, b"")
-        # The user's last line may lack its end: our blocks begin on a line of their own.
-        glue = b"\n" if spot.anchor and not spot.anchor.endswith(b"\n") else b""
-        chunk = head + glue + piece.chunk
+        chunk = head + _glue(spot.anchor) + piece.chunk
         inline = len(chunk) <= _MAX_INLINE
         pending = PendingAppend(
             to_seq=piece.to_seq,
@@ -219,6 +225,7 @@ class Recorder:
             chunk=chunk.decode("utf-8") if inline else None,
             length=len(chunk),
             sha256=hashlib.sha256(chunk).hexdigest(),
+            remark=remark,
         )
         self._open_end(key, recording)
         self._put_pending(key, recording.recording_id, pending, chunk)
@@ -255,13 +262,20 @@ class Recorder:
         allowed = self._allowed(recording)
         appender.clear_leftovers(self._fs, allowed)
         if not allowed.path.exists():
-            self._make(metadata, recording, allowed)
+            head = chunk[: pending.head] or self._head(metadata, recording)
+            remark = _recreated(recording)
+            pending, chunk = self._elsewhere(key, recording, pending, chunk, Spot(0, b""), head, remark)
+            self._make(recording, allowed)
         try:
             mark = appender.settle(
                 self._fs, allowed, pending.base, base64.b64decode(pending.anchor), chunk, head=pending.head
             )
-        except NotThere:
-            pending, mark = self._append_at_end(key, recording, pending, chunk, allowed)
+        except NotThere as gone:
+            spot = appender.spot(allowed)
+            head = chunk[: pending.head] if not spot.base else b""
+            remark = "recording-edited" if gone.edited else None
+            pending, chunk = self._elsewhere(key, recording, pending, chunk, spot, head, remark)
+            mark = appender.append(self._fs, allowed, chunk)
         self._done(key, recording, pending, mark)
         return self.view(_recording(metadata_of(self._store, key), recording.recording_id))
 
@@ -276,25 +290,33 @@ class Recorder:
         self._aside[recording_id] = aside
         return chunk if hashlib.sha256(chunk).hexdigest() == pending.sha256 else None
 
-    def _append_at_end(
-        self, key: str, recording: Recording, pending: PendingAppend, chunk: bytes, allowed: Allowed
-    ) -> tuple[PendingAppend, Mark]:
-        """Nothing of the pending bytes is in the file: they go to its present end, which is put on record first."""
-        spot = appender.spot(allowed)
-        if spot.base:
-            chunk = chunk[pending.head :]
-        pending = pending.model_copy(
+    def _elsewhere(
+        self,
+        key: str,
+        recording: Recording,
+        pending: PendingAppend,
+        chunk: bytes,
+        spot: Spot,
+        head: bytes,
+        remark: Remark | None,
+    ) -> tuple[PendingAppend, bytes]:
+        """Put on record that the pending bytes go to `spot` instead, as they have to be there."""
+        own = chunk[pending.head + len(_glue(base64.b64decode(pending.anchor))) :]
+        chunk = head + _glue(spot.anchor) + own
+        moved = pending.model_copy(
             update={
                 "base": spot.base,
                 "anchor": base64.b64encode(spot.anchor).decode("ascii"),
-                "head": 0 if spot.base else pending.head,
-                "chunk": chunk.decode("utf-8") if pending.chunk is not None else None,
+                "head": len(head),
+                "chunk": chunk.decode("utf-8") if len(chunk) <= _MAX_INLINE else None,
                 "length": len(chunk),
                 "sha256": hashlib.sha256(chunk).hexdigest(),
+                "remark": remark or pending.remark,
             }
         )
-        self._put_pending(key, recording.recording_id, pending, chunk)
-        return pending, appender.append(self._fs, allowed, chunk)
+        if moved != pending:
+            self._put_pending(key, recording.recording_id, moved, chunk)
+        return moved, chunk
 
     # The file.
 
@@ -309,18 +331,10 @@ class Recorder:
         markdown = format_of(Path(recording.destination)) == "markdown"
         return frontmatter.header(_card(metadata, recording)) if markdown else b""
 
-    def _make(self, metadata: SessionMetadata, recording: Recording, allowed: Allowed) -> None:
-        again = recording.file is not None
+    def _make(self, recording: Recording, allowed: Allowed) -> None:
         # Folders are made for a new recording only: later, a missing folder may be a disk that is not mounted.
-        appender.create(self._fs, allowed, folders=not again)
+        appender.create(self._fs, allowed, folders=recording.file is None)
         self._audit.write("create", path=str(allowed.path), recording=identity.short_id(recording.recording_id))
-        if again:
-            self._tell(
-                metadata,
-                "recording-recreated",
-                f"{recording.destination} was moved or deleted: recording {identity.short_id(recording.recording_id)} "
-                "goes on in a new file there. Export the session for a complete copy",
-            )
 
     def _join(self, recording: Recording, allowed: Allowed) -> None:
         """An existing file: list the recording in its frontmatter, if it has one; nothing else of it is touched."""
@@ -329,17 +343,6 @@ class Recorder:
         merged = frontmatter.merge(appender.read_head(allowed, _HEAD), recording.recording_id)
         if merged is not None:
             appender.replace_head(self._fs, allowed, merged.replaces, merged.block)
-
-    def _notice_edits(self, metadata: SessionMetadata, recording: Recording, allowed: Allowed) -> None:
-        mark = recording.file
-        if mark is None or not appender.edited(allowed, Mark(mark.end, base64.b64decode(mark.tail))):
-            return
-        self._tell(
-            metadata,
-            "recording-edited",
-            f"{recording.destination} was edited where recording {identity.short_id(recording.recording_id)} wrote "
-            "last: nothing is added again, the file is yours. Export the session for a complete copy",
-        )
 
     # What is remembered.
 
@@ -352,6 +355,10 @@ class Recorder:
         if not waiting:
             self._open_ended.pop(recording.destination, None)
         self._ahead[recording.recording_id]["last_write_at"] = stamp(self._clock.now())
+        if pending.remark is not None:
+            name = identity.short_id(recording.recording_id)
+            message = _REMARKS[pending.remark].format(file=recording.destination, recording=name)
+            self._tell(metadata_of(self._store, key), pending.remark, message)
 
     def _progress(self, key: str, recording: Recording, piece: _Piece, file: FileMark | None) -> None:
         recording_id = recording.recording_id
@@ -431,6 +438,22 @@ class Recorder:
                 session_short_id=identity.short_id(metadata.session_id),
             )
         )
+
+
+def _recreated(recording: Recording) -> Remark | None:
+    """What to say when the file is not there: nothing, if it never was."""
+    return "recording-recreated" if recording.file is not None else None
+
+
+def _edited(recording: Recording, allowed: Allowed) -> Remark | None:
+    mark = recording.file
+    changed = mark is not None and appender.edited(allowed, Mark(mark.end, base64.b64decode(mark.tail)))
+    return "recording-edited" if changed else None
+
+
+def _glue(before: bytes) -> bytes:
+    """The user's last line may lack its end: our blocks begin on a line of their own."""
+    return b"\n" if before and not before.endswith(b"\n") else b""
 
 
 def metadata_of(store: SessionStore, key: str) -> SessionMetadata:

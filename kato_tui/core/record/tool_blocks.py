@@ -6,6 +6,7 @@ call, like one of a tool nobody has listed, is shown as JSON.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,9 +15,11 @@ from typing import Any, Final
 import orjson
 
 from kato_tui.core.record import diffs
-from kato_tui.core.record.markdown_text import block, code, fence, plain
+from kato_tui.core.record.markdown_text import block, code, fence, line, plain, title
 
 Input = dict[str, Any]
+_MAX_ID: Final = 80
+_PLAIN_FIELD = re.compile(r"-{0,2}\w[\w-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +42,79 @@ def call_view(name: str, given: Any) -> View:
     return view or View("", _json(given) if given not in (None, {}, "") else "")
 
 
-def result_body(name: str, payload: dict[str, Any], limit: int | None) -> str:
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A result: what stands after its title in brackets, and what unfolds."""
+
+    note: str
+    body: str
+
+
+def result_view(name: str, payload: dict[str, Any], limit: int | None) -> Outcome:
     """What a result printed, or failing that its fields, up to `limit` characters."""
     text = payload.get("text")
-    if isinstance(text, str) and text.strip():
-        shown, rest = cut(text, limit)
+    note, printed = _unwrapped(text) if isinstance(text, str) else ("", "")
+    fields = payload.get("json")
+    prose = _is_agent(name) and _parsed(printed) is None
+    if _is_agent(name):
+        note = _agent_note(_parsed(printed)) or _agent_note(fields)
+    if printed.strip():
+        shown, rest = cut(printed, limit)
         # A sub-agent answers in prose, all others print.
-        body = block(shown) if name.rpartition(".")[2] in AGENTS else fence(shown)
-    elif payload.get("json") is not None:
-        shown, rest = cut(_dumped(payload["json"]), limit)
+        body = block(shown) if prose else fence(shown)
+    elif fields is not None and (payload.get("isError") or not _is_command(name)):
+        shown, rest = cut(_dumped(fields), limit)
         body = fence(shown, "json")
     else:
-        return "*Nothing printed.*"
-    return f"{body}\n\n{rest}" if rest else body
+        return Outcome(note, "*Nothing printed.*")
+    return Outcome(note, f"{body}\n\n{rest}" if rest else body)
+
+
+#: What Codex puts around the output of a command, for the model: of this, people miss only how it ended.
+_WRAPPER = re.compile(
+    r"(?:(?:Chunk ID: .*|Wall time:? .*|Original token count: .*|Script completed"
+    r"|(?:Exit code: |Process exited with code )(?P<code>-?\d+)"
+    r"|Process running with session ID (?P<session>\S+))\n)+Output:(?:\n|$)"
+)
+
+
+def _unwrapped(text: str) -> tuple[str, str]:
+    """How a command ended, where that is worth saying, and what it printed."""
+    wrapper = _WRAPPER.match(text)
+    if wrapper is None:
+        return "", text
+    note = ""
+    if wrapper["session"]:
+        note = f"still running as session {wrapper['session']}"
+    elif wrapper["code"] not in (None, "0"):
+        note = f"exit code {wrapper['code']}"
+    return note, text[wrapper.end() :]
+
+
+def _is_agent(name: str) -> bool:
+    return name.rpartition(".")[2] in AGENTS
+
+
+def _parsed(text: str) -> Any:
+    """The fields of a result that is JSON and nothing else."""
+    if not text.startswith("{"):
+        return None
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _agent_note(fields: Any) -> str:
+    """Where the work of a sub-agent is to be found: its id."""
+    known = fields if isinstance(fields, dict) else {}
+    found = _first(known, "agentId", "agent_id")
+    return f"agent {line(found, _MAX_ID)}" if found else ""
+
+
+def _is_command(name: str) -> bool:
+    """Whether what is left of a silent result are only flags of the tool, such as `interrupted`."""
+    return TOOLS.get(name) is _shell
 
 
 def cut(text: str, limit: int | None) -> tuple[str, str]:
@@ -148,10 +211,15 @@ def _fields(*keys: str) -> Renderer:
     def render(given: Input) -> View | None:
         if not all(isinstance(value, (str, int, float, bool)) for value in given.values()):
             return None
-        rows = [f"- {plain(key)}: {code(_scalar(value))}" for key, value in given.items() if value != ""]
+        rows = [f"- {_field_name(key)}: {code(_scalar(value))}" for key, value in given.items() if value != ""]
         return View(_first(given, *keys), "\n".join(rows))
 
     return render
+
+
+def _field_name(key: str) -> str:
+    """As it is, or as code where it could begin a list or a heading in its line."""
+    return plain(key) if _PLAIN_FIELD.fullmatch(key) else code(key)
 
 
 def _scalar(value: object) -> str:
@@ -184,7 +252,7 @@ def _task(label: str, status: object) -> str:
 
 def _plan(given: Input) -> View | None:
     plan = _first(given, "plan")
-    return View(plan, block(plan)) if plan else None
+    return View(title(plan), block(plan)) if plan else None
 
 
 def _agent(given: Input) -> View | None:

@@ -35,6 +35,10 @@ def _escape(match: re.Match[bytes]) -> bytes:
     return b"\\u%04x" % ord(match[0].decode("utf-8"))
 
 
+def _inert(line: bytes) -> bytes:
+    return line if line.isascii() and b"\x7f" not in line else _ACTIVE.sub(_escape, line)
+
+
 class LineEncoder:
     """Turns drafts of one session into twin lines. `cat` on the result cannot move a cursor or clear a screen."""
 
@@ -61,16 +65,13 @@ class LineEncoder:
         if draft.model is not None:
             rest["model"] = draft.model
         rest["payload"] = draft.payload
-        body = b"%b%d,%b" % (self._prefix, seq, orjson.dumps(rest)[1:])
-        if not body.isascii() or b"\x7f" in body:
-            body = _ACTIVE.sub(_escape, body)
+        body = _inert(b"%b%d,%b" % (self._prefix, seq, orjson.dumps(rest)[1:]))
         return b"%b%b%d}\n" % (body[:-1], _CRC_KEY, zlib.crc32(body))
 
 
 def event_line(event: dict[str, Any]) -> bytes:
-    """The twin line of an event that was read from a twin, byte for byte."""
-    line = orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE)
-    return line if line.isascii() and b"\x7f" not in line else _ACTIVE.sub(_escape, line)
+    """The line of an event that was read from a twin, byte for byte as it stands there."""
+    return _inert(orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE))
 
 
 def decode_line(line: bytes) -> dict[str, Any] | None:

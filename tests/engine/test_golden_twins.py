@@ -16,7 +16,7 @@ from tests.engine.test_any_pieces import LOGS, MESSAGES
 from tests.machine import DOCUMENT, Machine, Place
 from tests.unit import gemini_log
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[1] / "golden" / "twins"
 
 
 def _log(kind: str) -> tuple[Place, bytes]:
