@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -9,6 +10,10 @@ import sys
 def main() -> None:
     # State and recordings hold conversations: nothing this process makes is readable by others.
     os.umask(0o077)
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a glyph or a name gets a question mark, not a traceback.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     from kato_tui.cli import run
 
     sys.exit(run(sys.argv[1:]))

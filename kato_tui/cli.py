@@ -1,222 +1,349 @@
-"""The command line: argv to one function each. Output goes to stdout, talk to stderr."""
+"""The command line: argv to one function each. Knows the words, not the work: modules are imported when needed."""
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-from kato_tui import __version__
-
-if TYPE_CHECKING:
-    from kato_tui.core.engine import Engine, Summary
-    from kato_tui.core.providers.base import Tally
+from typing import Final
 
 DONE: Final = 0
 FAILED: Final = 1
 USAGE: Final = 2
 NOT_FOUND: Final = 3
+INTERRUPTED: Final = 130
 
 _EPILOG: Final = """\
 examples:
+  kato-tui                                 the dashboard
+  kato-tui --demo                          the dashboard on made-up sessions, in a throw-away home
+  kato-tui --no-ui                         the engine without a screen, until ctrl+c
+  kato-tui status                          what every assistant is doing, and what is recorded
+  kato-tui start 7d14af8e ~/notes/x.md     record a session from now on
+  kato-tui export 7d14af8e - | less        read a whole session
   kato-tui --no-ui --once                  bring every session's state up to date, then exit
-  kato-tui translate session.jsonl         print a log as canonical events
-  kato-tui translate *.jsonl --stats       show what became of every record
-  kato-tui rebuild 7d14af8e                make one session's state anew from its log
+  kato-tui --demo --no-ui --once           see it work on made-up sessions in a throw-away home
 
-state lives in ~/.kato (KATO_HOME), logs are looked for where CLAUDE_CONFIG_DIR, CODEX_HOME and
-GEMINI_CLI_HOME point, else in ~/.claude, ~/.codex and ~/.gemini
+SESSION is a short id, a prefix of at least 8 characters, a full id, the assistant's own id, or the path of a log.
+State lives in ~/.kato (KATO_HOME); logs are looked for where CLAUDE_CONFIG_DIR, CODEX_HOME and GEMINI_CLI_HOME
+point, else in ~/.claude, ~/.codex and ~/.gemini.
 
 exit codes: 0 done, 1 failed, 2 usage, 3 not found or ambiguous
 """
-_TRANSLATE_EPILOG: Final = """\
-examples:
-  kato-tui translate ~/.claude/projects/-w/0f0f0f0f-0000-4000-8000-000000000001.jsonl
-  kato-tui translate rollout-*.jsonl.zst --provider codex --stats
-"""
+
+_SESSION: Final = "short id, prefix, full id, the assistant's own id, or the path of a log"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command: what `--help` says about it, and `module:function` that does it."""
+
+    help: str
+    does: str
+    examples: tuple[str, ...]
+    arguments: Callable[[argparse.ArgumentParser], None]
+    description: str = ""
 
 
 def run(argv: Sequence[str]) -> int:
     """Do what `argv` asks for and give the exit code."""
-    parser = _parser()
-    arguments = parser.parse_args(argv)
+    made = parser()
+    arguments = made.parse_args(argv)
+    does = _what(made, arguments)
+    from kato_tui.commands.talk import UsageError, say
+    from kato_tui.core.errors import KatoError, SessionNotFound
+
     try:
-        return _dispatch(parser, arguments)
+        code = _function(does)(arguments)
+        sys.stdout.flush()
+        return code
     except BrokenPipeError:
         # The reader went away (`| head`): nothing is wrong, and Python must not complain at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
+    except UsageError as error:
+        say(str(error))
+        return USAGE
+    except SessionNotFound as error:
+        say(str(error))
+        return NOT_FOUND
+    except (KatoError, OSError) as error:
+        say(str(error))
+        return FAILED
 
 
-def _dispatch(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
-    if arguments.command == "translate":
-        return _translate(arguments)
-    if arguments.command == "rebuild":
-        return _rebuild(arguments.session)
+def _function(does: str) -> Callable[[argparse.Namespace], int]:
+    module, _, name = does.partition(":")
+    found: Callable[[argparse.Namespace], int] = getattr(importlib.import_module(module), name)
+    return found
+
+
+def _what(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> str:
+    if arguments.version:
+        return "kato_tui.commands.version:run_version"
+    if arguments.command and (arguments.demo or arguments.no_ui or arguments.once):
+        parser.error(f"--demo, --no-ui and --once stand alone, without {arguments.command}")
+    if arguments.command:
+        return COMMANDS[arguments.command].does
+    if arguments.demo:
+        return "kato_tui.demo:run_demo"
     if arguments.no_ui and arguments.once:
-        return _once()
-    if arguments.no_ui or arguments.once:
-        parser.error("--no-ui and --once go together: kato-tui --no-ui --once")
-    parser.print_help(sys.stderr)
-    return USAGE
+        return "kato_tui.commands.logs:run_once"
+    if arguments.once:
+        parser.error("--once needs --no-ui: kato-tui --no-ui --once")
+    if arguments.no_ui:
+        return "kato_tui.headless:run_headless"
+    if arguments.lines_json:
+        parser.error("--json needs --no-ui or a command: kato-tui --no-ui --json")
+    return "kato_tui.dashboard:run_dashboard"
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
+    """All the words of the command line."""
     keep = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(
+    made = argparse.ArgumentParser(
         prog="kato-tui",
         description="Own your AI conversations: a durable, provider-neutral twin of every session.",
         epilog=_EPILOG,
         formatter_class=keep,
     )
-    parser.add_argument("--version", action="version", version=f"kato-tui {__version__}")
-    parser.add_argument("--no-ui", action="store_true", help="run without the dashboard")
-    parser.add_argument("--once", action="store_true", help="with --no-ui: bring everything up to date, then exit")
-    commands = parser.add_subparsers(dest="command", title="commands", metavar="")
-    translate = commands.add_parser(
-        "translate",
-        help="print logs as canonical events (JSONL)",
-        description="Print logs as canonical events, one JSON object a line. Touches no state.",
-        epilog=_TRANSLATE_EPILOG,
-        formatter_class=keep,
+    made.add_argument("--version", action="store_true", help="the version, and facts for bug reports")
+    made.add_argument("--no-ui", action="store_true", help="run without the dashboard")
+    made.add_argument("--once", action="store_true", help="with --no-ui: bring everything up to date, then exit")
+    made.add_argument("--json", action="store_true", dest="lines_json", help="with --no-ui: JSON lines")
+    made.add_argument("--demo", action="store_true", help="made-up sessions, live, in a throw-away home")
+    commands = made.add_subparsers(dest="command", title="commands", metavar="")
+    for name, command in COMMANDS.items():
+        one = commands.add_parser(
+            name,
+            help=command.help,
+            description=command.description or f"{command.help[0].upper()}{command.help[1:]}.",
+            epilog="\n".join(["examples:", *(f"  kato-tui {example}" for example in command.examples)]),
+            formatter_class=keep,
+        )
+        command.arguments(one)
+        one.add_argument("--json", action="store_true", help="print JSON, for machines")
+    return made
+
+
+def _nothing(parser: argparse.ArgumentParser) -> None:  # noqa: ARG001
+    return
+
+
+def _all(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--all", action="store_true", help="also sub-agents and sessions older than 7 days")
+
+
+def _status(parser: argparse.ArgumentParser) -> None:
+    _all(parser)
+    parser.add_argument("--live", action="store_true", help="again every second, until ctrl+c; piped, what changes")
+
+
+def _session(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("session", metavar="SESSION", help=_SESSION)
+
+
+def _capture(parser: argparse.ArgumentParser) -> None:
+    _session(parser)
+    parser.add_argument("dest", metavar="DEST", nargs="?", help="a file (.md, .jsonl, …) or folder; default: a new one")
+    _settings(parser)
+
+
+def _settings(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--set",
+        dest="settings",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="how this one is written, as in [markdown] of the settings: --set thinking=false --set toolResultLimit=500",
     )
-    translate.add_argument("files", nargs="+", metavar="FILE", type=Path, help="a session log (.jsonl, .json, .zst)")
-    translate.add_argument("--provider", choices=("claude", "codex", "gemini"), help="whose log it is (default: look)")
-    translate.add_argument("--stats", action="store_true", help="print what became of every record type instead")
-    translate.add_argument("--json", action="store_true", help="with --stats: as JSON")
-    rebuild = commands.add_parser(
-        "rebuild",
-        help="make one session's state anew from its log",
-        description="Make a session's state anew from its log. What was stored is moved aside, never deleted.",
+
+
+def _start(parser: argparse.ArgumentParser) -> None:
+    _capture(parser)
+    parser.add_argument(
+        "--from", dest="begin", metavar="-3|TEXT", help="begin so many turns back, or where the user last said TEXT"
     )
-    rebuild.add_argument("session", metavar="SESSION", help="session id or a prefix of it, or the provider's own id")
-    return parser
 
 
-def _translate(arguments: argparse.Namespace) -> int:
-    from kato_tui import stats
-    from kato_tui.core.errors import SourceUnreadable
-    from kato_tui.core.ingest.translate import Translation
-    from kato_tui.core.providers.registry import PROVIDERS, detect
-
-    chosen = PROVIDERS[arguments.provider] if arguments.provider else None
-    tallies: dict[str, Tally] = {}
-    code = DONE
-    for path in arguments.files:
-        if not path.is_file():
-            _say(f"{path}: no such file")
-            code = NOT_FOUND
-            continue
-        found = detect(path, chosen)
-        if found is None:
-            _say(f"{path}: not recognised as a log of {', '.join(PROVIDERS)}. Name its provider with --provider")
-            code = code or FAILED
-            continue
-        provider, source = found
-        translation = Translation(provider, source)
-        try:
-            for line in translation.lines():
-                if not arguments.stats:
-                    sys.stdout.buffer.write(line)
-        except (SourceUnreadable, OSError) as error:
-            _say(str(error))
-            code = code or FAILED
-        stats.merge(tallies.setdefault(provider.name, {}), translation.tally)
-    if arguments.stats:
-        _print_stats(tallies, as_json=arguments.json)
-    sys.stdout.flush()
-    return code
+def _target(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--session", metavar="SESSION", help=f"only among the recordings of this one: {_SESSION}")
 
 
-def _print_stats(tallies: dict[str, Tally], *, as_json: bool) -> None:
-    from kato_tui import stats
-
-    if as_json:
-        import orjson
-
-        value = {provider: stats.as_json(tally) for provider, tally in sorted(tallies.items())}
-        sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-        return
-    sys.stdout.write("\n".join(stats.table(provider, tally) for provider, tally in sorted(tallies.items())))
-
-
-def _engine() -> Engine:
-    from kato_tui.core.config import load_config
-    from kato_tui.core.engine import Engine
-    from kato_tui.core.paths import Home
-    from kato_tui.core.providers.registry import PROVIDERS
-
-    user_home = Path.home()
-    home = Home.from_environ(os.environ, user_home)
-    return Engine(home, load_config(home.config), PROVIDERS, os.environ, user_home)
-
-
-def _once() -> int:
-    from kato_tui.core.errors import KatoError
-    from kato_tui.progress import ProgressView
-
-    try:
-        engine = _engine()
-        engine.start()
-    except (KatoError, OSError) as error:
-        _say(str(error))
-        return FAILED
-    view = ProgressView()
-    try:
-        summary = engine.bring_up_to_date(view)
-    finally:
-        view.close()
-        engine.close()
-    return _report(engine, summary)
-
-
-def _report(engine: Engine, summary: Summary) -> int:
-    from kato_tui.progress import size
-    from kato_tui.view.safe import safe
-
-    for key, problem in sorted(summary.problems.items()):
-        _say(f"{key}: {problem}")
-    if not summary.sessions:
-        folders = ", ".join(safe(str(root.path)) for root in engine.roots)
-        sys.stdout.write(f"nothing found, looked in {folders}\n")
-        return FAILED if summary.problems else DONE
-    sys.stdout.write(
-        f"{summary.sessions} sessions, {summary.changed} brought up to date, {summary.events} events added, "
-        f"{size(summary.bytes_read)} read\n"
+def _stop(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "target", metavar="TARGET", nargs="?", help="a recording (id or prefix) or destination; default: all"
     )
-    return FAILED if summary.problems else DONE
+    _target(parser)
 
 
-def _rebuild(name: str) -> int:
-    from kato_tui.core.errors import KatoError, SessionNotFound
-
-    try:
-        engine = _engine()
-        engine.start()
-    except (KatoError, OSError) as error:
-        _say(str(error))
-        return FAILED
-    try:
-        report = engine.rebuild(name)
-    except SessionNotFound as error:
-        _say(str(error))
-        return NOT_FOUND
-    except (KatoError, OSError) as error:
-        _say(str(error))
-        return FAILED
-    finally:
-        engine.close()
-    sys.stdout.write(f"rebuilt {report.events} events from {report.bytes_read} bytes\n")
-    return DONE
+def _resume(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("target", metavar="TARGET", help="a recording (id or prefix) or destination")
+    _target(parser)
 
 
-def _say(text: str) -> None:
-    """Talk to the user: errors may quote paths and ids, which logs choose."""
-    from kato_tui.view.safe import safe
+def _export(parser: argparse.ArgumentParser) -> None:
+    _session(parser)
+    parser.add_argument("dest", metavar="DEST", help="a new file, or - for stdout")
+    parser.add_argument("--format", choices=("markdown", "jsonl"), help="with -: what to write (default: markdown)")
+    _settings(parser)
 
-    sys.stderr.write("".join(f"kato-tui: {safe(line)}\n" for line in text.splitlines()))
+
+def _seq(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("events are counted from 1")
+    return number
+
+
+def _events(parser: argparse.ArgumentParser) -> None:
+    _session(parser)
+    parser.add_argument("--follow", action="store_true", help="go on as the session grows, until ctrl+c")
+    parser.add_argument("--from", dest="from_seq", metavar="SEQ", type=_seq, default=1, help="begin with this event")
+
+
+def _translate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", metavar="FILE", type=Path, help="a session log (.jsonl, .json, .zst)")
+    parser.add_argument("--provider", choices=("claude", "codex", "gemini"), help="whose log it is (default: look)")
+    parser.add_argument("--stats", action="store_true", help="print what became of every record type instead")
+
+
+def _days(text: str) -> int:
+    number = int(text)
+    if not 0 <= number <= 36500:
+        raise argparse.ArgumentTypeError("a number of days from 0 to 36500")
+    return number
+
+
+def _clean(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--older-than", metavar="DAYS", type=_days, help="without activity for so many days")
+    parser.add_argument("--session", metavar="SESSION", help=f"all state of this one: {_SESSION}")
+    parser.add_argument("--yes", action="store_true", help="do it; without this, only say what would go")
+
+
+def _config(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "what",
+        choices=("path", "show", "validate", "init"),
+        help="where it is; what holds; whether it is valid; write a first one",
+    )
+
+
+def _service(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("what", choices=("print-unit",), help="print the unit file")
+    parser.add_argument("--kind", choices=("systemd", "launchd"), help="default: what this system uses")
+
+
+def _completion(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="your shell")
+
+
+_RECORD: Final = "kato_tui.commands.record"
+_STATUS: Final = "kato_tui.commands.status"
+_LOGS: Final = "kato_tui.commands.logs"
+
+COMMANDS: Final[dict[str, Command]] = {
+    "status": Command(
+        "what every assistant is doing, and what is recorded",
+        f"{_STATUS}:run_status",
+        ("status", "status --live", "status --json | jq '.sessions[].title'"),
+        _status,
+    ),
+    "sessions": Command("list sessions", f"{_STATUS}:run_sessions", ("sessions", "sessions --all --json"), _all),
+    "recordings": Command(
+        "list recordings", f"{_STATUS}:run_recordings", ("recordings", "recordings --json"), _nothing
+    ),
+    "start": Command(
+        "record a session from now on",
+        f"{_RECORD}:run_start",
+        ("start 7d14af8e", "start 7d14af8e ~/notes/plan.md --from -3", 'start 7d14af8e --from "the plan"'),
+        _start,
+    ),
+    "stop": Command(
+        "stop recordings",
+        f"{_RECORD}:run_stop",
+        ("stop", "stop 3c2f81aa", "stop dest:~/notes/plan.md", "stop --session 7d14af8e"),
+        _stop,
+    ),
+    "resume": Command(
+        "go on with a stopped recording",
+        f"{_RECORD}:run_resume",
+        ("resume 3c2f81aa", "resume ~/notes/plan.md"),
+        _resume,
+    ),
+    "capture": Command(
+        "record everything so far and go on",
+        f"{_RECORD}:run_capture",
+        ("capture 7d14af8e", "capture 7d14af8e ~/notes/"),
+        _capture,
+    ),
+    "export": Command(
+        "write everything so far, once",
+        f"{_RECORD}:run_export",
+        ("export 7d14af8e ~/notes/talk.md", "export 7d14af8e - | less", "export 7d14af8e - --format jsonl"),
+        _export,
+    ),
+    "events": Command(
+        "print a session's events (JSONL)",
+        "kato_tui.commands.events:run_events",
+        ("events 7d14af8e", "events 7d14af8e --follow --from 120"),
+        _events,
+        "Print a session's canonical events, one JSON object a line.",
+    ),
+    "translate": Command(
+        "print logs as canonical events (JSONL)",
+        f"{_LOGS}:run_translate",
+        ("translate session.jsonl", "translate rollout-*.jsonl.zst --provider codex --stats"),
+        _translate,
+        "Print logs as canonical events, one JSON object a line. Touches no state.",
+    ),
+    "rebuild": Command(
+        "make one session's state anew from its log",
+        f"{_LOGS}:run_rebuild",
+        ("rebuild 7d14af8e",),
+        _session,
+        "Make a session's state anew from its log. What was stored is moved aside, never deleted.",
+    ),
+    "clean": Command(
+        "throw away old state and logs",
+        "kato_tui.commands.clean:run_clean",
+        ("clean --older-than 90", "clean --older-than 90 --yes", "clean --session 7d14af8e"),
+        _clean,
+        "Throw away twins, metadata and kato-tui's own logs. Files of recordings are never touched.",
+    ),
+    "config": Command(
+        "where the settings are and what they come to",
+        "kato_tui.commands.configure:run_config",
+        ("config init", "config show", "config validate"),
+        _config,
+    ),
+    "doctor": Command(
+        "look for what may go wrong on this machine",
+        "kato_tui.commands.doctor:run_doctor",
+        ("doctor", "doctor --json"),
+        _nothing,
+    ),
+    "service": Command(
+        "have the system start kato-tui",
+        "kato_tui.commands.service:run_service",
+        ("service print-unit > ~/.config/systemd/user/kato-tui.service",),
+        _service,
+    ),
+    "completion": Command(
+        "have the shell complete commands and options",
+        "kato_tui.commands.completion:run_completion",
+        (
+            "completion bash > ~/.local/share/bash-completion/completions/kato-tui",
+            "completion fish > ~/.config/fish/completions/kato-tui.fish",
+        ),
+        _completion,
+        "Print a script with which a shell completes commands and options.",
+    ),
+}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import uuid
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from kato_tui import __version__
 from kato_tui.core import identity, paths
@@ -18,14 +18,17 @@ from kato_tui.core.config import Config
 from kato_tui.core.errors import NeedsRebuild, SessionNotFound, SourceUnreadable
 from kato_tui.core.ingest.batch import Report, SessionIngest, Stores
 from kato_tui.core.ingest.discover import Discovery, FoundSession, Root, roots_of
+from kato_tui.core.ingest.forget import forget_twin
 from kato_tui.core.ingest.glimpse import glimpse
+from kato_tui.core.listener import Listener, Silent
 from kato_tui.core.logs import JsonLog
 from kato_tui.core.model.facts import AgentState, Facts
 from kato_tui.core.model.index import IndexEntry
-from kato_tui.core.model.intents import Intent, Notice, Outcome, RecordingRef
+from kato_tui.core.model.intents import Intent, Notice, Outcome, RecordingRef, Severity
 from kato_tui.core.model.session import SessionMetadata
 from kato_tui.core.model.status import EngineStatus, RecordingStatus, RootStatus, SessionStatus, Status
 from kato_tui.core.paths import Home
+from kato_tui.core.pool import Assistance
 from kato_tui.core.providers.base import Provider
 from kato_tui.core.record import desk, resolve
 from kato_tui.core.record.chat import ChatCommands
@@ -42,6 +45,8 @@ from kato_tui.core.store.sessions import SessionStore
 Progress = Callable[["Step"], None]
 NewId = Callable[[], str]
 
+#: Session logs become about this much larger when they are unpacked.
+_COMPRESSION: Final = 8
 #: Warnings kept for readers; each is in the operational log as well.
 _KEPT_NOTICES: Final = 500
 
@@ -90,11 +95,14 @@ class Engine:
         new_id: NewId | None = None,
     ) -> None:
         self.home = home
+        self._config = config
+        self._environ = environ
+        self._user_home = user_home
         self.clock = clock or SystemClock()
         self._fs = fs or Fs()
         self._lock = EngineLock(home.lock)
         self._discovery = Discovery(roots_of(config, providers, environ, user_home))
-        self.sessions: dict[str, FoundSession] = {}
+        self.sessions: dict[str, FoundSession] = self._discovery.sessions
         self.store = SessionStore(home, self.clock, self._fs)
         self.index = IndexStore(home, self.clock, self._fs)
         self._stores = Stores(home, self.store, self.clock, self._fs)
@@ -102,7 +110,7 @@ class Engine:
         audit = JsonLog(home.audit_log, self.clock)
         policy = write_policy(config, home, user_home)
         self.recorder = Recorder(home, self.store, policy, self.clock, self._fs, audit)
-        around = Surroundings(
+        self._around = Surroundings(
             user_home,
             policy,
             config.markdown,
@@ -111,17 +119,22 @@ class Engine:
             self._others_at,
             new_id or (lambda: str(uuid.uuid4())),
         )
-        director = Director(around)
+        director = Director(self._around)
         self._commands = ChatCommands(director, audit)
         self._desk = desk.Desk(home, self.store, director, self, lambda: self.index.entries, self.clock, audit)
         #: What the user should know, newest last.
         self.notices: deque[Notice] = deque(maxlen=_KEPT_NOTICES)
+        #: Who is told what happens, as it happens.
+        self.listener: Listener = Silent()
+        self.watching: Literal["events", "polling", "none"] = "none"
+        self.latency_ms: float | None = None
         self._since: str | None = None
         self._providers = providers
         #: Sums over everything since the start.
         self.totals = Summary()
         #: Sessions that were up to date once in this run: what comes now is captured live.
         self._watched: set[str] = set()
+        self._let_go: set[str] = set()
 
     @property
     def roots(self) -> list[Root]:
@@ -147,7 +160,7 @@ class Engine:
         """Carry out a wish from a key or a command line: the same as the command in the chat."""
         outcome, changed = self._desk.submit(intent)
         for key in changed:
-            self._record(key)
+            self.record(key)
         for one in (outcome, *outcome.also):
             self._tell(one)
         return outcome
@@ -155,7 +168,7 @@ class Engine:
     def tick(self) -> None:
         """What time brings: failing recordings are tried again, and what was appended is written down."""
         for key in self.recorder.due():
-            self._record(key)
+            self.record(key)
         self.flush()
 
     def flush(self) -> None:
@@ -175,15 +188,41 @@ class Engine:
             if entry is not None and entry.twin_lags and keep_twin:
                 raise SessionNotFound("the log is gone and there is no complete twin of it")
             return
-        self._bring(session, keep_twin=keep_twin or self._keeps_twin(session))
+        self.listener.taken(key)
+        self._bring(session, keep_twin=keep_twin or self.keeps_twin(session))
 
     def discover(self) -> None:
         """Look again which sessions there are; note those whose source has gone."""
-        self.sessions = self._discovery.sweep()
+        self._discovery.sweep()
         self.index.put_files(self._discovery.known)
-        for key, entry in list(self.index.entries.items()):
-            if key not in self.sessions and entry.source is not None and not entry.source.gone:
-                self._mark_gone(key)
+        for key in list(self.index.entries):
+            self._check_gone(key)
+
+    def look(self, paths: Iterable[Path]) -> set[str]:
+        """Follow hints about changed files; the keys of the sessions that are to be read."""
+        return self._noticed(self._discovery.look(paths))
+
+    def stir(self) -> set[str]:
+        """Look at the folders of all logs: what came, moved or went since."""
+        return self._noticed(self._discovery.stir())
+
+    def stat(self, keys: Iterable[str]) -> set[str]:
+        """Look at the logs of these sessions."""
+        return self._noticed(self._discovery.stat(keys))
+
+    def _noticed(self, keys: set[str]) -> set[str]:
+        for key in keys:
+            self._check_gone(key)
+        return {key for key in keys if self.is_pending(key)}
+
+    def is_pending(self, key: str) -> bool:
+        session, entry = self.sessions.get(key), self.index.entries.get(key)
+        return session is not None and (entry is None or self._changed(session, entry))
+
+    def _check_gone(self, key: str) -> None:
+        entry = self.index.entries.get(key)
+        if key not in self.sessions and entry is not None and entry.source is not None and not entry.source.gone:
+            self._mark_gone(key)
 
     def facts(self, key: str) -> Facts:
         """What is known about a session now: stored facts, or a glimpse at the ends of its log."""
@@ -215,7 +254,8 @@ class Engine:
             except NeedsRebuild as error:
                 problem = str(error)
         provider = self._providers.get(key.partition(":")[0])
-        return session_status(key, entry, self.facts(key), provider, recordings, problem)
+        found = self.sessions[key].sources[-1] if key in self.sessions else None
+        return session_status(key, entry, self.facts(key), provider, recordings, problem, found)
 
     def engine_status(self) -> EngineStatus:
         entries = self.index.entries.values()
@@ -224,6 +264,8 @@ class Engine:
             home=str(self.home.root),
             pid=os.getpid() if self._since is not None else None,
             started_at=self._since,
+            watching=self.watching,
+            latency_ms=self.latency_ms,
             roots=[
                 RootStatus(
                     provider=root.provider.name,
@@ -242,12 +284,7 @@ class Engine:
 
     def pending(self) -> list[FoundSession]:
         """Sessions whose source changed since it was last read to its end."""
-        entries = self.index.entries
-        return [
-            session
-            for key, session in self.sessions.items()
-            if key not in entries or self._changed(session, entries[key])
-        ]
+        return [session for key, session in self.sessions.items() if self.is_pending(key)]
 
     def bring_up_to_date(self, progress: Progress | None = None) -> Summary:
         """Ingest everything that changed, session by session; one that fails does not hold up the others."""
@@ -257,7 +294,7 @@ class Engine:
             report = self._ingest(session, summary.problems)
             if report is not None:
                 summary.add(report)
-            self._save_index(summary.problems)
+            self.save_index(summary.problems)
             if progress is not None:
                 progress(Step(done + 1, len(waiting), session.key, summary.bytes_read))
         self._watched.update(self.sessions)
@@ -274,6 +311,7 @@ class Engine:
         session = self.sessions.get(key)
         if session is None:
             raise SessionNotFound(f"the log of {name} is gone, so it cannot be rebuilt; what is stored stays as it is")
+        self.listener.taken(key)
         for path in (self.home.meta(key), self.home.twin(key)):
             if path.exists():
                 self._fs.replace(path, paths.set_aside(path, "before-rebuild"))
@@ -296,8 +334,8 @@ class Engine:
 
     def _ingest(self, session: FoundSession, problems: dict[str, str]) -> Report | None:
         try:
-            report = self._bring(session, keep_twin=self._keeps_twin(session))
-            self._record(session.key)
+            report = self._bring(session, keep_twin=self.keeps_twin(session))
+            self.record(session.key)
         except (NeedsRebuild, SourceUnreadable) as error:
             problems[session.key] = str(error)
             return None
@@ -307,21 +345,131 @@ class Engine:
         return report
 
     def _bring(self, session: FoundSession, *, keep_twin: bool) -> Report:
-        ingest = SessionIngest(
+        ingest = self.open_ingest(session, keep_twin=keep_twin)
+        first = ingest.metadata.next_twin_seq
+        ingest.run()
+        self.finished(session, ingest, first)
+        return ingest.report
+
+    def open_ingest(
+        self, session: FoundSession, *, keep_twin: bool | None = None, live: bool | None = None
+    ) -> SessionIngest:
+        """For callers that advance sessions step by step; `finished` when it has come to its end."""
+        return SessionIngest(
             self._stores,
             session.provider,
             session.sources,
-            keep_twin=keep_twin,
-            live=session.key in self._watched,
+            keep_twin=self.keeps_twin(session) if keep_twin is None else keep_twin,
+            live=session.key in self._watched if live is None else live,
             commands=self._commands,
-            since=self._since,
+            # What was thrown away here and comes again was seen before: nothing in it is new.
+            since=None if session.key in self._let_go else self._since,
         )
-        report = ingest.run()
+
+    def stepped(self, key: str, ingest: SessionIngest, first: int) -> None:
+        """A batch is on disk: let the recordings and those who watch have what it brought, from seq `first` on."""
         self.index.put(ingest.metadata)
+        if ingest.metadata.recordings:
+            self.record(key)
+        self.listener.changed(key)
+        if ingest.metadata.next_twin_seq > first:
+            self.listener.appended(ingest.metadata, first)
+
+    def finished(self, session: FoundSession, ingest: SessionIngest, first: int) -> None:
+        self.totals.add(ingest.report)
+        if session.key in self._watched:
+            self.latency_ms = max(0.0, self.clock.now().timestamp() * 1000 - session.stamp.mtime_ns / 1e6)
+        self._watched.add(session.key)
+        for outcome in ingest.report.outcomes:
+            self._tell(outcome)
+        self.totals.problems.pop(session.key, None)
+        self.stepped(session.key, ingest, first)
+
+    # Catch-up by other processes.
+
+    def assistance(self) -> Assistance:
+        """What a process needs to bring sessions up to date for this engine."""
+        return Assistance(
+            hello=lambda: {
+                "home": str(self.home.root),
+                "userHome": str(self._user_home),
+                "config": self._config.model_dump(mode="json", by_alias=True, exclude_none=True),
+                "since": self._since,
+            },
+            lock=lambda: self._lock.descriptor,
+        )
+
+    def assist(self, since: str | None) -> None:
+        """Work for the engine that holds the lock, session by session as it says."""
+        self._since = since
+        self.index.load()
+
+    def is_live(self, key: str) -> bool:
+        """Whether the session was up to date once in this run."""
+        return key in self._watched
+
+    def bytes_to_read(self, key: str, *, keep_twin: bool) -> int:
+        """About how much reading it takes to bring the session up to date; 0 when it is."""
+        session, entry = self.sessions.get(key), self.index.entries.get(key)
+        if session is None:
+            return 0
+        size = session.stamp.size * (_COMPRESSION if session.sources[-1].compressed else 1)
+        if entry is None or entry.source is None or (entry.twin_lags and keep_twin):
+            return size
+        if entry.source.path != texts.written_name(str(session.sources[-1].path)) or entry.source.size > size:
+            return size
+        return size - entry.source.size
+
+    def adopt(self, key: str, events: int, report: Report) -> None:
+        """A session was brought up to date by another process, with `events` new ones in its twin."""
+        self.store.forget(key)
         self.totals.add(report)
+        self.totals.problems.pop(key, None)
+        self._watched.add(key)
         for outcome in report.outcomes:
             self._tell(outcome)
-        return report
+        self.record(key)
+        self.listener.changed(key)
+        metadata = self.store.load(key)
+        if metadata is not None and events:
+            self.listener.appended(metadata, max(1, metadata.next_twin_seq - events))
+
+    def let_go(self, key: str) -> None:
+        """The session's state is about to be thrown away. Its log may stay: then it is met anew, as the past."""
+        self.listener.taken(key)
+        self._let_go.add(key)
+        self._watched.discard(key)
+
+    def reconfigure(self, config: Config) -> None:
+        """Take new settings while running: roots, where recordings may go, and how new ones are written."""
+        self._config = config
+        known = self._discovery.known
+        self._discovery = Discovery(roots_of(config, self._providers, self._environ, self._user_home))
+        self._discovery.known = known
+        self.sessions = self._discovery.sessions
+        policy = write_policy(config, self.home, self._user_home)
+        self.recorder.policy = policy
+        self._around.policy = policy
+        self._around.settings = config.markdown
+        self.discover()
+
+    def failed(self, key: str, error: Exception) -> None:
+        """A session that cannot be read now: said once, tried again at every sweep."""
+        session = self.sessions.get(key)
+        named = session is not None and isinstance(error, OSError)
+        message = f"{session.sources[-1].path}: {error}" if session is not None and named else str(error)
+        if self.totals.problems.get(key) == message:
+            return
+        self.totals.problems[key] = message
+        self.warn(_notice(self.clock, "unreadable", message, identity.short_id(identity.session_id(key))))
+
+    def say(self, code: str, severity: Severity, message: str) -> None:
+        """Something about the engine itself that the user should know."""
+        self.warn(Notice(at=stamp(self.clock.now()), code=code, severity=severity, message=message))
+
+    def forget_twins(self) -> int:
+        """Remove the twins that can be made again from their logs and that no recording needs; how many they were."""
+        return sum(forget_twin(self._stores, session, self.index) for session in self.sessions.values())
 
     # Recordings.
 
@@ -331,20 +479,20 @@ class Engine:
         for key in unsettled:
             self._guarded(key, self.recorder.settle)
         for key in unsettled:
-            self._record(key)
+            self.record(key)
 
-    def _record(self, key: str) -> None:
+    def record(self, key: str) -> None:
         self._guarded(key, self.recorder.drain)
         self._reindex(key)
         for notice in self.recorder.take_notices():
-            self._warn(notice)
+            self.warn(notice)
 
     def _guarded(self, key: str, work: Callable[[str], object]) -> None:
         """A session whose state cannot be used is named; the others go on."""
         try:
             work(key)
         except NeedsRebuild as error:
-            self._warn(_notice(self.clock, "needs-rebuild", str(error), identity.short_id(identity.session_id(key))))
+            self.warn(_notice(self.clock, "needs-rebuild", str(error), identity.short_id(identity.session_id(key))))
 
     def _reindex(self, key: str) -> None:
         try:
@@ -363,7 +511,7 @@ class Engine:
         ]
 
     def _tell(self, outcome: Outcome) -> None:
-        self._warn(
+        self.warn(
             Notice(
                 at=stamp(self.clock.now()),
                 code=outcome.code,
@@ -374,22 +522,23 @@ class Engine:
             )
         )
 
-    def _warn(self, notice: Notice) -> None:
+    def warn(self, notice: Notice) -> None:
         self.notices.append(notice)
+        self.listener.noticed(notice)
         self.log.write("notice", code=notice.code, severity=notice.severity, session=notice.session_short_id)
 
-    def _save_index(self, problems: dict[str, str]) -> None:
+    def save_index(self, problems: dict[str, str]) -> None:
         """The index only saves work: failing to write it (a full disk) must not stop anything."""
         try:
             self.index.save()
         except OSError as error:
             problems["index"] = f"{self.home.index}: {error.strerror or error}"
 
-    def _keeps_twin(self, session: FoundSession) -> bool:
+    def keeps_twin(self, session: FoundSession) -> bool:
         if session.keep_twin:
             return True
         entry = self.index.entries.get(session.key)
-        return entry is not None and entry.active_recordings > 0
+        return entry is not None and (entry.keep_twin or entry.active_recordings > 0)
 
     def _changed(self, session: FoundSession, entry: IndexEntry) -> bool:
         source = entry.source
@@ -397,7 +546,7 @@ class Engine:
             return True
         if (source.size, source.mtime_ns) != (session.stamp.size, session.stamp.mtime_ns):
             return True
-        return self._keeps_twin(session) and entry.twin_lags
+        return self.keeps_twin(session) and entry.twin_lags
 
     def _mark_gone(self, key: str) -> None:
         """A log that was deleted takes nothing with it: twin, facts and recordings stay."""

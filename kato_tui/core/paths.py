@@ -16,6 +16,9 @@ _UNSAFE = re.compile(rb"[^A-Za-z0-9_.+@=" + (b"" if _WINDOWS else b":") + rb"-]"
 _MAX_NAME: Final = 180
 _KEPT_OF_LONG: Final = 120
 
+#: What `set_aside` names a file.
+_ASIDE = re.compile(r"\.(?:torn|before-rebuild)-\d+$")
+
 META_SUFFIX: Final = ".meta.json"
 TWIN_SUFFIX: Final = ".twin.jsonl"
 
@@ -71,6 +74,10 @@ class Home:
         return self.run / "engine.lock"
 
     @property
+    def socket(self) -> Path:
+        return self.run / "control.sock"
+
+    @property
     def logs(self) -> Path:
         return self.root / "logs"
 
@@ -98,6 +105,25 @@ class Home:
         """
         return self.sessions / f"{_key_name(session_key)}.{safe_name(recording_id)}.{safe_name(digest[:16])}.pending"
 
+    def session_files(self, session_key: str) -> list[Path]:
+        """All files of one session: metadata, twin, bytes about to be appended, and what was set aside of them."""
+        stem = _key_name(session_key)
+        starts = (stem + META_SUFFIX, stem + TWIN_SUFFIX)
+        return [
+            path
+            for path in _files(self.sessions)
+            if path.name.startswith(starts) or (path.name.startswith(stem + ".") and path.name.endswith(".pending"))
+        ]
+
+    def set_aside_files(self) -> list[Path]:
+        """Torn tails and what was there before a rebuild, of all sessions."""
+        return [path for path in _files(self.sessions) if _ASIDE.search(path.name)]
+
+    def log_files(self) -> list[Path]:
+        """The operational and audit logs with their rotated predecessors."""
+        names = (self.operational_log.name, self.audit_log.name)
+        return [path for path in _files(self.logs) if path.name.startswith(names)]
+
     def stored_metas(self) -> dict[Path, tuple[int, int, int]]:
         """Every metadata file there is, with its stamp: what the index is compared with."""
         try:
@@ -119,6 +145,14 @@ class Home:
         except OSError:
             return None
         return facts.st_ino, facts.st_size, facts.st_mtime_ns
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(folder / entry.name for entry in entries if entry.is_file(follow_symlinks=False))
+    except FileNotFoundError:
+        return []
 
 
 def _key_name(session_key: str) -> str:

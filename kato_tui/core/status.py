@@ -7,7 +7,7 @@ from kato_tui.core.model.facts import Facts
 from kato_tui.core.model.index import IndexEntry
 from kato_tui.core.model.session import Recording, SessionMetadata
 from kato_tui.core.model.status import RecordingState, RecordingStatus, SessionStatus
-from kato_tui.core.providers.base import Provider
+from kato_tui.core.providers.base import Provider, SourceFile
 from kato_tui.core.record.periods import behind
 from kato_tui.core.record.recorder import Recorder
 
@@ -19,7 +19,9 @@ def session_status(
     provider: Provider | None,
     recordings: list[RecordingStatus],
     problem: str | None = None,
+    found: SourceFile | None = None,
 ) -> SessionStatus:
+    """The status of one session; `found` is its log as it was met, for sessions that were not read yet."""
     name, _, provider_session_id = key.partition(":")
     session_id = identity.session_id(key)
     source = entry.source if entry is not None else None
@@ -29,8 +31,8 @@ def session_status(
         session_short_id=identity.short_id(session_id),
         provider=name,
         provider_session_id=provider_session_id,
-        source_kind=entry.source_kind if entry is not None else "main",
-        source=source.path if source is not None else None,
+        source_kind=entry.source_kind if entry is not None else found.kind if found is not None else "main",
+        source=source.path if source is not None else str(found.path) if found is not None else None,
         source_gone=source is not None and source.gone,
         problem=problem,
         title=facts.title,

@@ -12,6 +12,7 @@ import pytest
 import zstandard
 
 from kato_tui import __version__
+from kato_tui.cli import COMMANDS
 from kato_tui.core.model.events import TwinEvent
 from tests.unit import claude_log, codex_log, gemini_log
 
@@ -169,4 +170,20 @@ def test_hostile_names_reach_the_terminal_only_cleaned(machine: Machine) -> None
 
 
 def test_the_version_is_printed(machine: Machine) -> None:
-    assert machine.run("--version").stdout.decode() == f"kato-tui {__version__}\n"
+    first, *facts = machine.run("--version").stdout.decode().splitlines()
+    assert first == f"kato-tui {__version__}"
+    assert [fact.partition(":")[0] for fact in facts] == ["python", "system", "packages", "terminal", "home"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_are_told_every_command_and_option(machine: Machine, shell: str) -> None:
+    script = machine.run("completion", shell).stdout.decode()
+    assert all(command in script for command in COMMANDS)
+    assert ("older-than" in script) and ("no-ui" in script)
+
+
+def test_bash_completes(machine: Machine) -> None:
+    script = machine.run("completion", "bash").stdout.decode()
+    ask = 'COMP_WORDS=(kato-tui config v); COMP_CWORD=2; _kato_tui; echo "${COMPREPLY[@]}"'
+    done = subprocess.run(["bash", "-c", f"{script}\n{ask}"], capture_output=True, check=True)
+    assert done.stdout == b"validate\n"

@@ -16,7 +16,7 @@ from kato_tui.core.ingest import reader
 from tests.machine import CLAUDE, CODEX, DOCUMENT, GEMINI, Machine, Place, uncaptured
 from tests.unit import claude_log, codex_log, gemini_log
 from tests.unit.test_codex_properties import RECORDS as CODEX_RECORDS
-from tests.unit.test_gemini_fold import RECORDS as GEMINI_RECORDS
+from tests.unit.test_gemini_fold import RETOLD as GEMINI_RECORDS
 
 Record = dict[str, Any]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import tomli_w
 
-from kato_tui.core.config import Config, load_config
+from kato_tui.core.config import Config, as_toml_value, load_config
 from kato_tui.core.errors import ConfigError
 from kato_tui.core.ingest.discover import roots_of
 from tests.toy import Toy
@@ -47,3 +48,49 @@ def test_an_unknown_provider_is_named(tmp_path: Path) -> None:
     config = _config(tmp_path, '[[roots]]\nprovider = "clod"\npath = "/x"\n')
     with pytest.raises(ConfigError, match="unknown provider `clod`"):
         roots_of(config, {"toy": Toy()}, {}, Path("/home"))
+
+
+def test_every_setting_can_be_written(tmp_path: Path) -> None:
+    config = _config(
+        tmp_path,
+        "globalAutoGenerateSnapshots = true\ncleanSessionStatesOnShutdown = true\nbell = true\n"
+        'allowedWriteRoots = ["/notes"]\ntheme = "nord"\n'
+        '[watch]\nmode = "polling"\n[markdown]\nthinking = false\n[keymap]\nstop = "x"\n',
+    )
+    assert config.watch.mode == "polling" and config.keymap == {"stop": "x"}
+    assert config.clean_session_states_on_shutdown and config.bell and config.theme == "nord"
+    assert config.markdown.thinking is False and config.allowed_write_roots == ["/notes"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('bell = true\n[watch]\nmod = "auto"\n', r"config.toml:3: unknown key `watch.mod`, did you mean `mode`"),
+        ('[watch]\nmode = "sometimes"\n', r"config.toml:2: watch.mode: .*'auto', 'events' or 'polling'"),
+        ("watch.mod = 1\n", r"config.toml:1: unknown key `watch.mod`"),
+        ("[markdown]\nthinkin = true\n", r"config.toml:2: unknown key `markdown.thinkin`, did you mean `thinking`"),
+        ("[keymap]\nstop = 3\n", r"config.toml:2: keymap.stop"),
+        ('[keymap]\nstop = ""\n', r"config.toml:2: keymap.stop"),
+        (
+            '[[roots]]\nprovider = "a"\npath = "/a"\n[[roots]]\nprovider = "b"\npth = "/b"\n',
+            r"config.toml:6: unknown key `roots.1.pth`, did you mean `path`",
+        ),
+        ('[[roots]]\nprovider = "a"\n', r"config.toml:1: roots.0.path"),
+        ("[wach]\nmode = 1\n", r"config.toml:1: unknown key `wach`, did you mean `watch`"),
+        ("# mode\n\n[watch]\n# mode = 1\n'mode' = 1\n", r"config.toml:5: watch.mode"),
+    ],
+)
+def test_a_wrong_key_in_a_table_is_refused_at_its_own_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        _config(tmp_path, text)
+
+
+def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as refused:
+        _config(tmp_path, "bel = true\n[watch]\nmod = 1\n")
+    assert len(str(refused.value).splitlines()) == 2
+
+
+def test_settings_written_down_are_read_back_the_same(tmp_path: Path) -> None:
+    config = _config(tmp_path, 'theme = "nord"\n[[roots]]\nprovider = "toy"\npath = "/x"\n')
+    assert _config(tmp_path, tomli_w.dumps(as_toml_value(config))) == config

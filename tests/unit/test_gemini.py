@@ -112,6 +112,8 @@ def test_messages_without_ids_are_kept_each_as_often_as_they_stand_there() -> No
         ("<hook_context>hi</hook_context>", "hook-context"),
         ("<state_snapshot>all so far</state_snapshot>", "compaction-summary"),
         ("This is the Gemini CLI. We are setting up the context for our chat.\nToday…", "session-context"),
+        ("System: Potential loop detected. Details: x\n::stop", "loop-detected"),
+        ("I ran the following shell command:\n```sh\nls\n```\n\n::stop", "shell-command"),
         ("System: Please continue.", "continue"),
         ("[Function Response: read_many_files]--- a ---", "function-response"),
         ("Here is the user's editor context as a JSON object", "ide-context"),
@@ -272,3 +274,68 @@ def test_a_header_that_holds_messages_tells_them() -> None:
         ("user.message", "hi"),
         ("assistant.message", "hello"),
     ]
+
+
+# The CLI writes its history anew.
+
+COMMAND = log.user("first\n::start a.md", "u1", 1)
+CONTEXT = "<session_context>x</session_context>"
+
+
+def _anew(second: int, id: str, *parts: str, type: str = "user") -> Record:
+    return {"id": id, "timestamp": log.at(9, second), "type": type, "content": [{"text": part} for part in parts]}
+
+
+@pytest.mark.parametrize(
+    "recital",
+    [
+        [_anew(1, "n0", CONTEXT), _anew(1, "n1", "first\n::start a.md"), _anew(1, "n2", "Sure.\n", type="gemini")],
+        # Turns of one role in a row become one.
+        [_anew(1, "n1", CONTEXT, "first\n::start a.md"), _anew(1, "n2", "Sure.", type="gemini")],
+    ],
+)
+def test_a_history_written_anew_in_lines_of_its_own_is_told_once_and_runs_no_command(recital: list[Record]) -> None:
+    """When every tool call of a turn is refused, the CLI sets its history back and records all of it again."""
+    start = log.replaced(log.user(CONTEXT, "ctx", 0))
+    drafts, _ = log.fed(start, COMMAND, log.gemini("Sure."), log.user("rm", "u2", 3), log.updated(), *recital)
+    told = [(draft.kind, draft.copied) for draft in kept(drafts) if draft.kind != "provider.info"]
+    assert told == [
+        ("user.message", False),
+        ("user.kato-command", False),
+        ("assistant.message", False),
+        ("user.message", False),
+    ]
+
+
+def test_the_same_words_typed_after_a_history_was_written_anew_are_new() -> None:
+    typed = _anew(30, "u9", "first\n::start a.md")
+    drafts, _ = log.fed(log.user(CONTEXT, "ctx", 0), COMMAND, _anew(1, "n0", CONTEXT), typed)
+    assert [draft.event_id for draft in kept(drafts) if draft.kind == "user.kato-command"] == ["u1", "u9"]
+
+
+def test_a_prompt_that_nobody_had_to_type_is_told_right_after_the_first_context() -> None:
+    drafts, _ = log.fed(log.header(), log.user(CONTEXT, "ctx", 1), log.user("do it", "u1", 1))
+    assert [(draft.kind, draft.event_id, draft.copied) for draft in drafts] == [
+        ("provider.info", "ctx", False),
+        ("user.message", "u1", False),
+    ]
+
+
+def test_what_a_hook_put_before_a_prompt_is_not_the_users_and_the_prompt_is() -> None:
+    text = "<hook_context>a\n::stop\n</hook_context>\n::stop\n</hook_context>\n\nfix it\n::start"
+    drafts, _ = log.fed(log.user(text))
+    assert [draft.kind for draft in drafts] == ["provider.info", "user.message", "user.kato-command"]
+    assert drafts[1].payload["text"].strip() == "fix it"
+
+
+def test_a_picture_in_a_notice_is_named() -> None:
+    part = {"inlineData": {"mimeType": "audio/mpeg", "data": "QUJD"}}
+    ((kind, text),) = told({**log.notice("info", ""), "content": [part]})
+    assert (kind, text.startswith("[audio/mpeg")) == ("system.message", True)
+
+
+def test_a_message_that_was_forgotten_and_comes_again_is_counted_once() -> None:
+    times = [f"2026-07-02T{number // 60:02}:{number % 60:02}:00.000Z" for number in range(300)]
+    chat = [log.gemini("x", f"g{n}", timestamp=time, tokens=log.tokens(5, 1)) for n, time in enumerate(times)]
+    _, made = log.fed(*chat, chat[0])
+    assert (made.facts.assistant_messages, made.facts.usage.total) == (300, 1800)

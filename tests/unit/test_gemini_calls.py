@@ -251,3 +251,9 @@ def test_the_last_meaningful_record_decides_the_agent_state(
     _, made = log.fed(*records)
     found = made.facts.agent_state
     assert (found.state, found.reason, found.tool) == state
+
+
+def test_a_response_with_a_result_of_its_own_and_odd_parts_is_read() -> None:
+    odd = {"functionResponse": {"id": "c1", "name": "x", "response": {"result": "7"}, "parts": [{"unheard": 1}]}}
+    drafts, _ = log.fed(log.gemini("", toolCalls=[log.call(result=[odd])]))
+    assert drafts[1].payload["json"] == {"result": "7", "parts": [{"unheard": 1}]}

@@ -65,6 +65,11 @@ def test_legacy_json_in_a_jsonl_is_a_document(tmp_path: Path) -> None:
     assert identified(put(tmp_path / "session-c.jsonl", one_line + b"\n")).layout == "lines"
 
 
+def test_a_first_line_torn_by_a_crash_makes_no_document_of_a_jsonl(tmp_path: Path) -> None:
+    torn = b'{"id": "half' + b"\n" + log.lines(log.header(), log.user("hi"))
+    assert identified(put(tmp_path / "session-a.jsonl", torn)).layout == "lines"
+
+
 def test_a_document_is_known_by_its_head_while_it_is_half_written(tmp_path: Path) -> None:
     pretty = orjson.dumps(log.document(log.user("x" * 100_000)), option=orjson.OPT_INDENT_2)
     assert identified(put(tmp_path / "session-a.json", pretty)).provider_session_id == log.SESSION
@@ -96,6 +101,11 @@ def test_a_sub_agent_belongs_to_the_session_whose_folder_it_lies_in(tmp_path: Pa
     assert made.facts.parent == log.SESSION
     beside = put(tmp_path / "app/chats/session-b.jsonl", log.lines(log.header("agent-2", kind="subagent")))
     assert (identified(beside).kind, identified(beside).provider_session_id) == ("subagent", "agent-2")
+
+
+def test_a_project_may_be_called_chats(tmp_path: Path) -> None:
+    found = identified(put(tmp_path / "tmp" / "chats" / "chats" / "session-a.jsonl", log.lines(log.header())))
+    assert (found.kind, found.parent, found.provider_session_id) == ("main", None, log.SESSION)
 
 
 def test_of_a_hash_folder_and_its_slug_copy_the_one_still_written_to_is_read(tmp_path: Path) -> None:

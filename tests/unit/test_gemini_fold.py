@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from kato_tui.core.model.events import PAYLOADS
 from kato_tui.core.model.facts import Facts
 from kato_tui.core.providers.base import Draft, Record, SourceFile, Translator
-from kato_tui.core.providers.gemini import Gemini
+from kato_tui.core.providers.gemini import Gemini, tools
+from kato_tui.core.providers.gemini.seen import MAX_MESSAGES
 from tests.unit import gemini_log as log
 
 SAMPLES = Path(__file__).parents[2] / ".." / "shared" / "samples"
@@ -38,6 +39,8 @@ RECORDS = [
     {"id": "z", "type": "unheard", "content": 1},
     {"what": "is this"},
 ]
+#: Also the beginning of a history that is written anew, and a prompt of it.
+RETOLD = [*RECORDS, log.user("<session_context>x", id="ctx2", minute=1), log.user("hi\n::start\n", id="u7")]
 
 
 def check_tally(made: Translator) -> None:
@@ -68,11 +71,11 @@ def resumed(made: Translator) -> Translator:
 
 
 @given(
-    st.lists(st.sampled_from(range(len(RECORDS))), max_size=25),
+    st.lists(st.sampled_from(range(len(RETOLD))), max_size=25),
     st.sets(st.integers(0, 25), max_size=6),
 )
 def test_any_cut_with_a_restart_gives_the_same_drafts_and_facts(order: list[int], cuts: set[int]) -> None:
-    records = [RECORDS[number] for number in order]
+    records = [RETOLD[number] for number in order]
     whole, made = log.fed(*records)
     pieces: list[Draft] = []
     part = log.translator()
@@ -107,6 +110,90 @@ def test_what_is_unknown_is_kept_raw_and_named() -> None:
     assert made.facts.unknown_types == dict.fromkeys(raw, 1)
 
 
+IMAGE = {"inlineData": {"mimeType": "image/png", "data": "QUJD" * 40}}
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"id": "z", "type": "unheard", "content": [IMAGE]},
+        {"what": [[[IMAGE]]]},
+        {"$set": {"unheard": {"deep": [{"part": IMAGE}]}}},
+        log.gemini("", toolCalls=[log.call(args={"picture": IMAGE})]),
+        log.results({"functionResponse": {"id": "c1", "name": "x", "response": [IMAGE]}}),
+        log.gemini("", id="g1", thoughts=[[IMAGE]]),
+        log.gemini([{"executableCode": {"picture": IMAGE}}]),
+    ],
+)
+def test_no_event_holds_the_bytes_of_a_picture_not_even_raw(record: Record) -> None:
+    drafts, _ = log.fed(record)
+    assert drafts
+    written = orjson.dumps([draft.payload for draft in drafts])
+    assert b"QUJDQUJD" not in written
+    assert b"image/png" in written
+
+
+def test_a_second_rewind_to_the_same_message_is_told_too() -> None:
+    drafts, _ = log.fed(log.user("a"), log.rewind("u1"), log.user("b", "u2"), log.rewind("u1"))
+    assert [(draft.kind, draft.check) for draft in drafts if draft.kind == "system.message"] == [
+        ("system.message", False),
+        ("system.message", False),
+    ]
+
+
+def _long_chat(turns: int) -> list[Record]:
+    times = [f"2026-07-02T{turn // 60:02}:{turn % 60:02}:00.000Z" for turn in range(turns)]
+    return [log.gemini(f"text {n}", f"g{n}", timestamp=t, toolCalls=[log.call(f"c{n}")]) for n, t in enumerate(times)]
+
+
+def test_only_messages_that_memory_and_time_cannot_place_are_compared_with_the_twin() -> None:
+    chat = _long_chat(MAX_MESSAGES + 50)
+    drafts, made = log.fed(*chat)
+    assert not any(draft.check for draft in drafts)
+    recent, _ = log.fed({**chat[-3], "toolCalls": [*chat[-3]["toolCalls"], log.call("late")]}, into=made)
+    assert [(draft.kind, draft.event_id, draft.check) for draft in recent] == [
+        ("assistant.tool.call", "late", False),
+        ("assistant.tool.result", "late", False),
+    ]
+    forgotten, _ = log.fed(chat[5], into=made)
+    assert [draft.check for draft in forgotten] == [True, True, True]
+
+
+def test_a_message_that_cannot_be_read_leaves_no_trace_in_what_counts_as_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kept raw, whole: what its first call told was taken back, so a good copy of it is told in full."""
+
+    def damaged(identifier: str, call: Record) -> Record:
+        if identifier == "c2":
+            raise KeyError(identifier)
+        return result_payload(identifier, call)
+
+    result_payload = tools.result_payload
+    monkeypatch.setattr(tools, "result_payload", damaged)
+    good = log.gemini("text", toolCalls=[log.call()])
+    (raw,), made = log.fed({**good, "toolCalls": [log.call(), log.call("c2")]})
+    assert raw.kind == "provider.raw"
+    drafts, _ = log.fed(good, good, into=made)
+    assert [draft.kind for draft in drafts] == ["assistant.message", "assistant.tool.call", "assistant.tool.result"]
+    assert (made.facts.assistant_messages, made.facts.tool_calls) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("record", "raw"),
+    [
+        (log.gemini([{"text": "a", "executableCode": {"code": "1"}}]), "part.executableCode"),
+        (log.gemini([{"text": "", "codeExecutionResult": {}}]), "part.codeExecutionResult"),
+        (log.gemini("a", toolCalls={"id": "c1"}), "toolCalls"),
+        (log.gemini("a", thoughts={"subject": "S"}), "thoughts"),
+        (log.results({"functionCall": {"id": "c", "name": "x"}}), "part.functionCall"),
+        (log.results({"text": "a", "thought": True}), "part.thought"),
+        ({**log.notice("info", ""), "content": [{"functionResponse": {"id": "c"}}]}, "part.functionResponse"),
+    ],
+)
+def test_nothing_of_an_odd_message_is_lost(record: Record, raw: str) -> None:
+    drafts, _ = log.fed(record)
+    assert [draft.payload["rawType"] for draft in drafts if draft.kind == "provider.raw"] == [raw]
+
+
 def test_a_line_that_is_no_json_is_kept() -> None:
     made = log.translator()
     (draft,) = made.feed(b'{"id": "half', 0)
@@ -135,7 +222,10 @@ def test_a_document_without_messages_tells_nothing() -> None:
 
 def test_the_items_of_a_document_are_its_messages() -> None:
     drafts, made = log.fed_document(log.document(log.user("hi"), log.gemini("a"), {"type": "user", "content": "x"}))
-    assert made.item_ids == ["u1", "g1", None]
+    assert made.item_ids[:2] == ["u1", "g1"]
+    other = log.fed_document(log.document({"type": "user", "content": "x", "timestamp": log.at(5)}))[1]
+    assert made.item_ids[2:] == other.item_ids
+    assert log.fed_document(log.document(log.user("hi", "x" * 10_000)))[1].item_ids != ["x" * 10_000]
     assert all(draft.check for draft in drafts)
     check_tally(made)
 
@@ -143,9 +233,15 @@ def test_the_items_of_a_document_are_its_messages() -> None:
 def test_state_stays_small_however_long_the_chat() -> None:
     made = log.translator()
     for number in range(2000):
-        call = log.ask(log.question("?" * 999, *("L" * 999,) * 50), id=f"q{number}")
+        call = log.ask(log.question("?" * 999, *("L" * 999,) * 50), id=f"q{number}" * 99)
         log.fed(log.user(f"p{number}", id=f"u{number}"), log.gemini(id=f"g{number}", toolCalls=[call]), into=made)
     assert len(orjson.dumps(made.save())) < 64 * 1024
+
+
+def test_facts_stay_small_whatever_a_header_says() -> None:
+    long = "/" + "x" * 100_000
+    _, made = log.fed(log.header(long, directories=[long]), {"$set": {"sessionId": long + "1", "directories": ["w"]}})
+    assert (made.facts.resume_ids, made.facts.cwd) == ([], None)
 
 
 ODD: list[Any] = [None, True, -1, 1.5, 2**70, "", "x", "\ud800", [], [[]], {}, {"a": {"b": 1}}, [None, 1, "a", {}]]

@@ -6,8 +6,9 @@ the first time they are seen: what their heads told is kept in the index, so tha
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -22,6 +23,10 @@ from kato_tui.core.providers.base import Provider, SourceFile
 
 #: Files whose owner is remembered between sweeps; the oldest are simply identified again.
 _REMEMBERED: Final = 100_000
+#: File systems keep time in steps; two changes within one cannot be told apart.
+_TICK: Final = 100_000_000
+
+_FolderStamp = tuple[int, int] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,66 +68,158 @@ def roots_of(
 
 
 class Discovery:
-    """Sweeps the roots. Remembers whose file is whose, so that a second sweep opens nothing."""
+    """Knows the sessions there are. Remembers whose file is whose, so that a second look opens nothing.
+
+    `sweep` is the truth and costs one stat a session. The others cost what changed: `look` follows hints, `stat` looks
+    at chosen sessions, `stir` lists only the roots in which a folder's modification time moved.
+    """
 
     def __init__(self, roots: list[Root]) -> None:
         self.roots = roots
+        self.sessions: dict[str, FoundSession] = {}
         self._owners: OrderedDict[Path, SourceFile] = OrderedDict()
         #: What heads of files told, by path: from the index at first, then as the last sweep found it.
         self.known: dict[str, FileOwner] = {}
+        self._met: set[str] = set()
+        #: By root: the logs below it as they were last listed, and their sessions.
+        self._listed: list[dict[Path, SourceFile]] = [{} for _ in roots]
+        self._members: dict[str, dict[Path, tuple[SourceFile, Root]]] = {}
+        self._folders: dict[Path, _FolderStamp] = dict.fromkeys(root.path for root in roots)
+        #: Files below a root that are no logs, so that their changes cost no listing; forgotten at every sweep.
+        self._foreign: set[Path] = set()
 
     def sweep(self) -> dict[str, FoundSession]:
         """Every session there is now, by session key."""
-        found: dict[str, list[SourceFile]] = {}
-        keep: dict[str, bool] = {}
-        providers: dict[str, Provider] = {}
-        met: set[str] = set()
-        for root in self.roots:
-            for path in root.provider.walk(root.path):
-                met.add(str(path))
-                source = self._identify(root.provider, path)
-                if source is None:
-                    continue
-                key = identity.session_key(source.provider, source.provider_session_id)
-                found.setdefault(key, []).append(source)
-                keep[key] = keep.get(key, False) or root.keep_twins
-                providers[key] = root.provider
-        sessions: dict[str, FoundSession] = {}
-        for key, sources in found.items():
-            session = self._session(key, providers[key], sources, keep[key])
-            if session is not None:
-                sessions[key] = session
-        self._refresh(sessions, met)
-        return sessions
+        self._foreign.clear()
+        self._met.clear()
+        before = self._stamps()
+        for number in range(len(self.roots)):
+            self._list(number)
+        self.stat(list(self._members.keys() | self.sessions.keys()))
+        self._note_folders(before)
+        self._refresh_known()
+        return self.sessions
 
-    def _refresh(self, sessions: dict[str, FoundSession], met: set[str]) -> None:
+    def _refresh_known(self) -> None:
         """A log that grows stays the same session's: without its new stamp the next start would open it again."""
-        known = {path: owner for path, owner in self.known.items() if path in met}
-        for session in sessions.values():
+        known = {path: owner for path, owner in self.known.items() if path in self._met}
+        for session in self.sessions.values():
             path = str(session.sources[-1].path)
             owner = known.get(path)
             if owner is not None and (owner.size, owner.mtime_ns) != (session.stamp.size, session.stamp.mtime_ns):
                 stamp = {"size": session.stamp.size, "mtime_ns": session.stamp.mtime_ns}
                 known[path] = owner.model_copy(update=stamp)
         self.known = known
+        self._met.clear()
 
-    def _session(self, key: str, provider: Provider, sources: list[SourceFile], keep: bool) -> FoundSession | None:
-        ordered = provider.order(sources) if len(sources) > 1 else sources
+    def look(self, paths: Iterable[Path]) -> set[str]:
+        """Follow hints: the keys of the sessions that changed. A path that is no known log has its root listed."""
+        keys: set[str] = set()
+        stirred: set[int] = set()
+        for path in paths:
+            owner = self._owners.get(path)
+            if owner is not None and path.exists():
+                keys.add(identity.session_key(owner.provider, owner.provider_session_id))
+            elif path not in self._foreign:
+                stirred.update(number for number, root in enumerate(self.roots) if path.is_relative_to(root.path))
+                self._note_foreign(path)
+        if stirred:
+            before = self._stamps()
+            for number in stirred:
+                keys |= self._list(number)
+            self._note_folders(before)
+        return self.stat(keys)
+
+    def stir(self) -> set[str]:
+        """List the roots below which a known folder changed; the keys of the sessions that changed with it."""
+        moved = [folder for folder, seen in self._folders.items() if seen is None or _folder_stamp(folder) != seen]
+        return self.look(moved) if moved else set()
+
+    def stat(self, keys: Iterable[str]) -> set[str]:
+        """Look at the files of these sessions; the keys of those that are not as they were."""
+        changed: set[str] = set()
+        for key in keys:
+            before = self.sessions.get(key)
+            now = self._session(key)
+            if now == before:
+                continue
+            changed.add(key)
+            if now is None:
+                self.sessions.pop(key, None)
+            else:
+                self.sessions[key] = now
+        return changed
+
+    def _list(self, number: int) -> set[str]:
+        """The logs below one root as they are now; the keys of the sessions that gained or lost a file."""
+        root, before = self.roots[number], self._listed[number]
+        now: dict[Path, SourceFile] = {}
+        touched: set[str] = set()
+        for path in root.provider.walk(root.path):
+            self._foreign.discard(path)
+            self._met.add(str(path))
+            source = self._identify(root.provider, path)
+            if source is None:
+                continue
+            now[path] = source
+            if path not in before:
+                key = identity.session_key(source.provider, source.provider_session_id)
+                self._members.setdefault(key, {})[path] = (source, root)
+                touched.add(key)
+        for path in before.keys() - now.keys():
+            key = identity.session_key(before[path].provider, before[path].provider_session_id)
+            self._members.get(key, {}).pop(path, None)
+            self._owners.pop(path, None)
+            touched.add(key)
+        self._listed[number] = now
+        return touched
+
+    def _session(self, key: str) -> FoundSession | None:
+        members = self._members.get(key)
+        if not members:
+            self._members.pop(key, None)
+            return None
+        sources = [source for source, _ in members.values()]
+        root = next(iter(members.values()))[1]
+        ordered = root.provider.order(sources) if len(sources) > 1 else sources
         stamp = reader.stamp_of(ordered[-1].path)
-        return FoundSession(key, provider, ordered, stamp, keep) if stamp is not None else None
+        keep = any(root.keep_twins for _, root in members.values())
+        return FoundSession(key, root.provider, ordered, stamp, keep) if stamp is not None else None
+
+    def _note_folders(self, before: dict[Path, _FolderStamp]) -> None:
+        """The folders in which logs lie, up to their roots: a file that comes or goes moves their time.
+
+        With the stamps from before they were listed: what came in between is then a change. A folder that was not
+        known before is listed once more.
+        """
+        folders: set[Path] = set()
+        for root, listed in zip(self.roots, self._listed, strict=True):
+            folders.add(root.path)
+            for folder in {path.parent for path in listed}:
+                while folder not in folders and folder.is_relative_to(root.path):
+                    folders.add(folder)
+                    folder = folder.parent
+        self._folders = {folder: before.get(folder) for folder in folders}
+
+    def _stamps(self) -> dict[Path, _FolderStamp]:
+        return {folder: _folder_stamp(folder) for folder in self._folders}
+
+    def _note_foreign(self, path: Path) -> None:
+        if len(self._foreign) < _REMEMBERED and not path.is_dir():
+            self._foreign.add(path)
 
     def _identify(self, provider: Provider, path: Path) -> SourceFile | None:
         source = self._owners.get(path)
         if source is not None:
             return source
-        source = self._look(provider, path)
+        source = self._recognise(provider, path)
         if source is not None:
             self._owners[path] = source
             while len(self._owners) > _REMEMBERED:
                 self._owners.popitem(last=False)
         return source
 
-    def _look(self, provider: Provider, path: Path) -> SourceFile | None:
+    def _recognise(self, provider: Provider, path: Path) -> SourceFile | None:
         """Whose file this is: as noted when its head was last read, else by its name or its head."""
         stamp, owner = reader.stamp_of(path), self.known.get(str(path))
         if owner is not None and owner.provider == provider.name and _unchanged(owner, stamp):
@@ -173,3 +270,13 @@ def _source_of(path: Path, owner: FileOwner) -> SourceFile | None:
         owner.generation,
         owner.parent,
     )
+
+
+def _folder_stamp(folder: Path) -> _FolderStamp:
+    """Inode and mtime, zeros for a folder that is not there; None when it changed so lately that it may do so again
+    without its time moving on."""
+    try:
+        found = folder.stat()
+    except OSError:
+        return 0, 0
+    return None if time.time_ns() - found.st_mtime_ns < _TICK else (found.st_ino, found.st_mtime_ns)

@@ -189,7 +189,7 @@ def start_of(provider: Provider, source: SourceFile) -> IngestCursor:
     return IngestCursor(kind=provider.cursor_kind, value=0, byte_offset=0, line_hint=0, generation=source.generation)
 
 
-def _resume(anchor: Anchor | None, index: int, ids: list[str | None]) -> str | None:
+def _resume(anchor: Anchor | None, index: int, ids: list[str]) -> str | None:
     if anchor is None or anchor.message_id is None:
         return None
     if 0 < index <= len(ids) and ids[index - 1] == anchor.message_id:

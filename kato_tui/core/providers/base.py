@@ -35,6 +35,8 @@ MAX_INVALID_TEXT: Final = 64 * 1024
 SHAPE_ERRORS: Final = (TypeError, KeyError, AttributeError, ValueError, IndexError, RecursionError)
 #: Fewer brackets than this cannot nest too deep for a JSON writer (orjson gives up at 254 levels).
 _SAFE_BRACKETS: Final = 200
+#: A longer id of an item is remembered as its hash.
+_MAX_ANCHOR: Final = 200
 #: Byte patterns without which a JSON line can hold no control character at all.
 _CONTROL_HINTS: Final = (b"\\u00", b"\\r", b"\\b", b"\\f", b"\x7f", b"\xc2")
 
@@ -172,8 +174,8 @@ class Translator(ABC):
         self.tally: Tally | None = None
         #: Decides which drafts are new, for callers that have no twin to compare with but want exact counts.
         self.sieve: Callable[[Draft], bool] | None = None
-        #: Ids of a document's items, in order: what an item-index cursor is anchored to.
-        self.item_ids: list[str | None] = []
+        #: Ids of a document's items (hashes of those without), in order: what an item-index cursor is anchored to.
+        self.item_ids: list[str] = []
         self._drafts: list[Draft] = []
         self._cursor = 0
         self._emit_index = 0
@@ -183,6 +185,8 @@ class Translator(ABC):
         #: Whether the line can hold control characters; None until some text of it has to be cleaned.
         self._dirty: bool | None = True
         self._type = ""
+        #: Whether something in the document at hand is nested too deep to be written down.
+        self._deep = False
         self.restore(state or {})
 
     # What a subclass provides.
@@ -237,9 +241,10 @@ class Translator(ABC):
 
     def feed_document(self, data: bytes) -> list[Draft] | None:
         """The drafts of a whole document, or None when it is half-written and must be read again later."""
-        document = parse(data)
+        document = _loaded(data)
         if not isinstance(document, dict):
             return None
+        self._deep = not _writable(document)
         self._open(0)
         self._dirty = True
         self.item_ids = []
@@ -338,12 +343,18 @@ class Translator(ABC):
     def item(self, record_type: str, record: Record, handler: Callable[[Record], None], cursor: int) -> None:
         """One item of a document, or of a list inside a record: booked as a record of its own."""
         self._cursor, self._emit_index, self._verdict, self._type = cursor, 0, None, record_type
+        if self._deep and not _writable(record):
+            # One item nested too deep must not keep the rest of its document from being read.
+            record, handler = _flat(record), self._keep_deep
         if self.source.layout == "document":
-            self.item_ids.append(text_of(record.get("id")) or None)
+            self.item_ids.append(_anchor(record))
         self._guard(record, handler)
         self._book()
 
     # Book-keeping.
+
+    def _keep_deep(self, record: Record) -> None:
+        self.keep_raw("too-deep", record)
 
     def _prompt_title(self, title: str) -> None:
         """The first prompt names a session until its provider does."""
@@ -374,16 +385,21 @@ class Translator(ABC):
 
     def _guard(self, record: Record, handler: Callable[[Record], None]) -> None:
         """A record of an unexpected shape is kept raw, whole, instead of half translated."""
-        before = len(self._drafts)
+        if not self._tried(record, handler) or self._verdict is None:
+            self.keep_raw(self._type, record)
+
+    def _tried(self, record: Record, handler: Callable[[Record], None]) -> bool:
+        """Whether `handler` could read the record. If not, all that it told and counted is taken back."""
+        drafts, index, verdict, facts = len(self._drafts), self._emit_index, self._verdict, self.facts
+        counts = facts.user_messages, facts.assistant_messages, facts.tool_calls
         try:
             handler(record)
         except SHAPE_ERRORS:
-            del self._drafts[before:]
-            self._emit_index = 0
-            self._verdict = None
-            self.keep_raw(self._type, record)
-        if self._verdict is None:
-            self.keep_raw(self._type, record)
+            del self._drafts[drafts:]
+            self._emit_index, self._verdict = index, verdict
+            facts.user_messages, facts.assistant_messages, facts.tool_calls = counts
+            return False
+        return True
 
     def _invalid(self, line: bytes) -> None:
         self._type = "invalid-line"
@@ -427,12 +443,16 @@ def parse(data: bytes | str) -> Any:
     orjson refuses NaN, lone surrogates and a BOM, which real writers produce: those few go through the standard
     library. Only text with many brackets can be nested too deep to write, so only that is tried out.
     """
-    try:
-        value = orjson.loads(data)
-    except orjson.JSONDecodeError:
-        value = _parse_leniently(data)
+    value = _loaded(data)
     many = data.count(b"{") + data.count(b"[") if isinstance(data, bytes) else data.count("{") + data.count("[")
     return value if many < _SAFE_BRACKETS or _writable(value) else None
+
+
+def _loaded(data: bytes | str) -> Any:
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return _parse_leniently(data)
 
 
 def _parse_leniently(data: bytes | str) -> Any:
@@ -462,6 +482,25 @@ def _writable(value: Any) -> bool:
     except orjson.JSONEncodeError:
         return False
     return True
+
+
+def _flat(record: Record) -> Record:
+    """A record that is nested too deep, as text; its keys where even that cannot be had, or would be too long."""
+    try:
+        text = json.dumps(record, ensure_ascii=False)
+    except RecursionError:
+        text = ""
+    kept = text if 0 < len(text) <= MAX_INVALID_TEXT else ", ".join(record)[:MAX_INVALID_TEXT]
+    return {"id": text_of(record.get("id"))[:_MAX_ANCHOR], "text": kept}
+
+
+def _anchor(record: Record) -> str:
+    """The id of a document's item; a hash where there is none, or none that is short enough to keep."""
+    given = text_of(record.get("id"))
+    if given and len(given) <= _MAX_ANCHOR:
+        return given
+    timeless = {key: value for key, value in record.items() if key != "timestamp"}
+    return hashlib.sha256(given.encode() or orjson.dumps(timeless, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def text_of(value: Any) -> str:

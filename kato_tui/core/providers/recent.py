@@ -67,6 +67,10 @@ class Recent:
         """Ids up to `time` may have been met without being remembered."""
         self._until = max(self._until, time or _NO_TIME)
 
+    def predates(self, time: str | None) -> bool:
+        """Whether `time` is before that of an id that was forgotten."""
+        return time is not None and time < self._until
+
     def proves_new(self, ident: str, time: str | None) -> bool:
         """Whether an id cannot have been met before. Times of one writer have one form and compare as text."""
         return ident not in self._entries and (not self.forgot or (time is not None and time > self._until))

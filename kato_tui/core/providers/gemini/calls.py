@@ -23,10 +23,9 @@ TOOL: Final = "tool"
 MAX_ASKED: Final = 8
 
 
-def told(t: GeminiTranslator, message: Message, model: str | None) -> AgentState | None:
-    """Tell the tool calls of a model turn; the state they leave the agent in, or None when there are none."""
-    listed = message.record.get("toolCalls")
-    entries = listed if isinstance(listed, list) else []
+def told(t: GeminiTranslator, message: Message, model: str | None, entries: list[Any]) -> AgentState | None:
+    """Tell the tool calls of a model turn (its `toolCalls`, and those that only its content lists); the state they
+    leave the agent in, or None when there are none."""
     known: list[tuple[str, Record]] = []
     for index, call in enumerate(entries):
         if not isinstance(call, dict):
@@ -77,10 +76,10 @@ def responses(t: GeminiTranslator, message: Message) -> bool:
         payload = opt(
             toolCallId=identifier,
             text=found.text or None,
-            json=found.extra or None,
+            json=found.structured or None,
             isError=True if found.failed else None,
         )
-        kept = t.asked.get(identifier)
+        kept = t.asked.get(parts.digest(identifier))
         asked = decisions.recalled(kept) if kept is not None else None
         _result(t, message, tools.name(response), payload, asked, where, cancelled=False)
     return bool(message.content.responses)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from kato_tui.core import text as texts
@@ -30,6 +30,17 @@ class Content:
     media: list[Record] = field(default_factory=list)
     unknown: list[tuple[str, Any]] = field(default_factory=list)
 
+    def left(self, *told: str) -> list[tuple[str, Any]]:
+        """The parts of kinds that this type of message does not have, as unknown ones."""
+        rest: list[tuple[str, Any]] = []
+        if "thoughts" not in told:
+            rest += [("part.thought", {"text": text}) for text in self.thoughts]
+        if "calls" not in told:
+            rest += [("part.functionCall", without_bytes(call)) for call in self.calls]
+        if "responses" not in told:
+            rest += [("part.functionResponse", without_bytes(response)) for response in self.responses]
+        return [*self.unknown, *rest]
+
     @property
     def text(self) -> str:
         """As the CLI itself joins text parts: they carry their own line ends."""
@@ -50,22 +61,23 @@ def read(value: Any) -> Content:
 
 def _part(part: Record, content: Content) -> None:
     text = part.get("text")
-    known = isinstance(text, str)
+    told = set(_ATTRIBUTES)
     if isinstance(text, str) and text:
         (content.thoughts if part.get("thought") else content.texts).append(text)
+    elif text is not None and not isinstance(text, str):
+        told.discard("text")
     for key, into in (("functionCall", content.calls), ("functionResponse", content.responses)):
         value = part.get(key)
         if isinstance(value, dict):
             into.append(value)
-            known = True
+            told.add(key)
     facts = media(part)
     if facts is not None:
         content.media.append(facts)
-        known = True
-    if not known:
-        names = sorted(str(key) for key in part if key not in _ATTRIBUTES)
-        if names or (text is not None and not isinstance(text, str)):
-            content.unknown.append((f"part.{names[0] if names else 'text'}", without_bytes(part)))
+        told |= {"inlineData", "fileData"}
+    names = sorted(key for key in part if key not in told)
+    if names:
+        content.unknown.append((f"part.{names[0]}", without_bytes({name: part[name] for name in names})))
 
 
 def media(part: Record) -> Record | None:
@@ -111,6 +123,16 @@ def label(value: Any) -> str:
 def digest(*pieces: str) -> str:
     """A short fingerprint for state that must stay small."""
     return hashlib.blake2b("\0".join(pieces).encode("utf-8", "replace"), digest_size=6).hexdigest()
+
+
+def moment_after(time: str) -> str:
+    """Two seconds later: longer than a program takes to write its history, too short for a person to answer."""
+    later = datetime.fromisoformat(time).astimezone(UTC)
+    try:
+        later += timedelta(seconds=2)
+    except OverflowError:
+        return time
+    return later.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def iso(value: Any) -> str | None:

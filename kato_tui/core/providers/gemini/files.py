@@ -13,7 +13,7 @@ from kato_tui.core.model import events
 from kato_tui.core.model.events import CursorKind
 from kato_tui.core.model.facts import Facts
 from kato_tui.core.providers.base import Provider, ReadHead, Record, SourceFile, Translator
-from kato_tui.core.providers.gemini import head
+from kato_tui.core.providers.gemini import authorship, head
 from kato_tui.core.providers.gemini.translate import GeminiTranslator
 
 _SUFFIXES: Final = (".json", ".jsonl")
@@ -59,7 +59,9 @@ class Gemini(Provider):
         if found is None:
             return None
         # Since 0.37 a sub-agent's chat lies in a folder named after its parent's session; before, beside it.
-        parent = path.parent.name if path.parent.parent.name == "chats" else None
+        # A project may itself be called `chats`.
+        nested = path.parent.parent.name == "chats" and path.parent.name != "chats"
+        parent = path.parent.name if nested else None
         return SourceFile(
             provider=self.name,
             provider_session_id=f"{parent}.{found.session_id}" if parent else found.session_id,
@@ -113,7 +115,7 @@ def _project_root(path: Path) -> str | None:
             root = file.read(_MAX_PROJECT_ROOT).decode("utf-8").strip()
     except (OSError, UnicodeDecodeError):
         return None
-    return root if root.startswith("/") or root[1:3] == ":\\" else None
+    return authorship.folder(root)
 
 
 def _project(path: Path) -> Path | None:

@@ -77,9 +77,17 @@ def tell(t: GeminiTranslator, message: Message) -> None:
         t.repeat(DENYLIST["re-created"])
 
 
-def _unknown_parts(t: GeminiTranslator, message: Message) -> None:
-    for kind, part in message.content.unknown:
+def _unknown_parts(t: GeminiTranslator, message: Message, *told: str) -> None:
+    for kind, part in message.content.left(*told):
         t.keep_raw(kind, part, **message.where())
+
+
+def _listed(t: GeminiTranslator, message: Message, name: str) -> list[Any]:
+    """A field that should hold a list; anything else in it is kept raw."""
+    value = message.record.get(name)
+    if value is not None and not isinstance(value, list):
+        t.keep_raw(name, value, **message.where())
+    return value if isinstance(value, list) else []
 
 
 def _say(t: GeminiTranslator, message: Message, kind: str, text: str, subtype: str | None, **more: Any) -> None:
@@ -96,7 +104,7 @@ def _user(t: GeminiTranslator, message: Message) -> None:
     prompted = calls.responses(t, message)
     if message.speaks:
         prompted = _user_text(t, message) or prompted
-        _unknown_parts(t, message)
+        _unknown_parts(t, message, "responses")
     if prompted and message.news:
         t.facts.agent_state = AgentState("working", "thinking", None, message.timestamp)
 
@@ -105,11 +113,13 @@ def _user_text(t: GeminiTranslator, message: Message) -> bool:
     """Tell the text of a user turn by who wrote it; whether the model is to answer it."""
     subtypes, written = [], []
     for part in message.content.texts:
-        subtype = _injected(t, message, part)
-        if subtype is None:
-            written.append(part)
-        else:
-            subtypes.append(subtype)
+        hook, text = authorship.split_hook(part)
+        for piece in (hook, text):
+            subtype = _injected(t, message, piece)
+            if subtype is not None:
+                subtypes.append(subtype)
+            elif piece:
+                written.append(piece)
     sent = "".join(written)
     # Since 0.28 `displayContent` is what was typed, before @file and custom commands were expanded.
     shown = parts.read(message.record.get("displayContent")).text
@@ -156,16 +166,18 @@ def _model(t: GeminiTranslator, message: Message) -> None:
     model = parts.label(message.record.get("model")) or None
     tokens = message.record.get("tokens")
     text = message.content.text
-    if not tokens and text.strip() in authorship.ACKNOWLEDGED:
-        _say(t, message, events.PROVIDER_INFO, text, "context-acknowledged")
+    stand_in = authorship.FOR_THE_MODEL.get(text.strip()) if not tokens else None
+    if stand_in:
+        _say(t, message, events.PROVIDER_INFO, text, stand_in)
         return
     if model and message.news:
         t.facts.saw_model(model)
     if message.speaks:
         _thoughts(t, message, model)
         _model_text(t, message, model)
-        _unknown_parts(t, message)
-    outcome = calls.told(t, message, model)
+        _unknown_parts(t, message, "thoughts", "calls", "responses")
+    outcome = calls.told(t, message, model, _listed(t, message, "toolCalls"))
+    calls.responses(t, message)
     if message.news:
         t.usage.count(t.facts, message.id, tokens, again=message.again)
         if message.speaks or outcome is not None:
@@ -181,9 +193,8 @@ def _after_text(text: str, since: str | None) -> AgentState:
 
 
 def _thoughts(t: GeminiTranslator, message: Message, model: str | None) -> None:
-    listed = message.record.get("thoughts")
     told = False
-    for thought in listed if isinstance(listed, list) else []:
+    for thought in _listed(t, message, "thoughts"):
         text, time = _thought(thought)
         if text is None:
             t.keep_raw("thought", thought, **message.where())
@@ -219,9 +230,13 @@ def _laid_out(text: str) -> str:
     return "\n\n".join(piece for piece in (f"**{subject.strip()}**", body.strip()) if piece)
 
 
+def _with_pictures(message: Message, text: str) -> str:
+    """Text with a placeholder for each picture, for kinds of events that hold only text."""
+    return "\n".join([*([text] if text else []), *(texts.media_text(facts) for facts in message.content.media)])
+
+
 def _model_text(t: GeminiTranslator, message: Message, model: str | None) -> None:
-    pictures = [texts.media_text(facts) for facts in message.content.media]
-    text = t.clean("\n".join([message.content.text, *pictures]) if pictures else message.content.text)
+    text = t.clean(_with_pictures(message, message.content.text))
     if text.strip():
         t.emit(events.ASSISTANT_MESSAGE, {"text": text}, **message.where(model=model, counts=not message.counted))
 
@@ -233,7 +248,7 @@ def _notice(t: GeminiTranslator, message: Message) -> None:
     shown = parts.read(message.record.get("displayContent")).text
     text = shown if shown.strip() else message.content.text
     if message.speaks:
-        _say(t, message, events.SYSTEM_MESSAGE, text, None, level=message.type)
+        _say(t, message, events.SYSTEM_MESSAGE, _with_pictures(message, text), None, level=message.type)
         _unknown_parts(t, message)
     if message.news and (message.type == "error" or text.strip() == _CANCELLED):
         t.facts.agent_state = AgentState("needs-you", "idle", None, message.timestamp)

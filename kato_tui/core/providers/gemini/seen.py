@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-from kato_tui.core.providers.gemini.content import digest
+from kato_tui.core.providers.gemini.content import digest, moment_after
 from kato_tui.core.providers.recent import Recent
 
 #: Compaction and syncs keep the newest messages; far older ones are left to the twin's own comparison.
@@ -20,6 +20,8 @@ MAX_CALLS: Final = 256
 MAX_TOLD: Final = 8
 #: Stands before the events of one that may have been met before, and forgotten.
 _MET: Final = "?"
+#: Before every time: a document without times proves nothing.
+_NO_TIME: Final = "0"
 
 #: own: under its own id. unsure: too old to be told from a copy, so without id and time. copy: an old message
 #: under a new id, whose text is not told again.
@@ -77,25 +79,27 @@ class Seen:
     def __init__(self, state: dict[str, Any]) -> None:
         self._messages = Recent(MAX_MESSAGES, state.get("messages"))
         self._calls = Recent(MAX_CALLS, state.get("calls"))
-        #: Once messages were forgotten, an unknown id no longer proves a new message.
-        self.forgot: bool = state.get("forgot", False)
         #: The latest time of any message.
         self._latest: str | None = state.get("latest")
+        #: What is not later than this may be in the twin already, from the document that this file goes on with.
+        self._before: str | None = state.get("before")
+        #: While the CLI writes its history anew: until when, and the words that are expected to come again.
+        self._reciting: str | None = state.get("reciting")
+        self._expected: Counter[str] = Counter(state.get("expected", {}))
 
     def save(self) -> dict[str, Any]:
         return {
             "messages": self._messages.save(),
             "calls": self._calls.save(),
-            "forgot": self.forgot,
             "latest": self._latest,
+            "before": self._before,
+            "reciting": self._reciting,
+            "expected": dict(self._expected),
         }
 
     def successor(self) -> Seen:
         """For the JSONL that goes on with a document and repeats it: all that is not later may be in the twin."""
-        seen = Seen({})
-        seen._messages.forget(self._latest)
-        seen._calls.forget(self._latest)
-        return seen
+        return Seen({"before": self._latest or _NO_TIME})
 
     def get(self, message_id: str | None) -> Entry | None:
         words = self._messages.get(digest(message_id)) if message_id is not None else None
@@ -104,16 +108,22 @@ class Seen:
     def ledger(self, message_id: str, time: str | None) -> Ledger:
         """What was told of a message so far."""
         entry = self.get(message_id)
-        return Ledger(entry.told if entry else None, new=self._messages.proves_new(digest(message_id), time))
+        return Ledger(entry.told if entry else None, new=self._proves_new(self._messages, digest(message_id), time))
+
+    def _proves_new(self, recent: Recent, ident: str, time: str | None) -> bool:
+        later = self._before is None or (time is not None and time > self._before)
+        return later and recent.proves_new(ident, time)
+
+    def was_forgotten(self, message_id: str | None, time: str | None) -> bool:
+        """Whether this file must have told the message before, too long ago to be remembered: messages come in the
+        order of time."""
+        return message_id is not None and digest(message_id) not in self._messages and self._messages.predates(time)
 
     def remember(self, message_id: str | None, time: str | None, entry: Entry) -> None:
         if time and (self._latest is None or time > self._latest):
             self._latest = time
         if message_id is None:
             return
-        self.forgot = self.forgot or (
-            len(self._messages.idents()) >= MAX_MESSAGES and digest(message_id) not in self._messages
-        )
         self._messages.put(digest(message_id), time, *entry.words())
 
     def new_call(self, call_id: str) -> bool:
@@ -123,7 +133,7 @@ class Seen:
     def judge_call(self, call_id: str, time: str | None, *identity: str, trusted: bool) -> Verdict:
         """Whether an event of a tool call is to be told. `time` is its message's, `trusted` where that proves news."""
         ident = digest(call_id)
-        ledger = Ledger(self._calls.get(ident), new=self._calls.proves_new(ident, time if trusted else None))
+        ledger = Ledger(self._calls.get(ident), new=self._proves_new(self._calls, ident, time if trusted else None))
         verdict = ledger.judge(*identity)
         self._calls.put(ident, time, *ledger.told)
         return verdict
@@ -146,10 +156,35 @@ class Seen:
     def listing(self, message_ids: list[str | None]) -> Listing:
         """Ready to judge the messages of a `$set.messages` list."""
         known = {ident: entry for ident in message_ids if ident and (entry := self.get(ident)) is not None}
-        entries = [Entry.of(self._messages.get(ident) or []) for ident in self._messages.idents()]
-        pool = Counter(entry.key for entry in entries if entry.key and entry.how != "copy")
+        pool = self._words()
         pool.subtract(entry.key for entry in known.values() if entry.key)
-        return Listing(known, pool, self.forgot)
+        return Listing(known, pool, self._messages.forgot)
+
+    def _words(self) -> Counter[str]:
+        """The words of all messages, as often as they were said."""
+        entries = [Entry.of(self._messages.get(ident) or []) for ident in self._messages.idents()]
+        return Counter(entry.key for entry in entries if entry.key and entry.how != "copy")
+
+    def begin_recital(self, time: str | None) -> None:
+        """The CLI may begin to write its history anew: only where there is a history, and only for a moment."""
+        if time and self._messages.idents():
+            self._reciting, self._expected = moment_after(time), self._words()
+
+    def end_recital(self) -> None:
+        self._reciting, self._expected = None, Counter()
+
+    def recited(self, time: str | None, key: str) -> How:
+        """How a message under a new id is told. In a recital nobody types: what is not recognised is left to the
+        twin, and no command in it runs."""
+        if self._reciting is None:
+            return "own"
+        if time is None or time > self._reciting:
+            self.end_recital()
+            return "own"
+        if self._expected[key] <= 0:
+            return "unsure"
+        self._expected[key] -= 1
+        return "copy"
 
 
 @dataclass(slots=True)

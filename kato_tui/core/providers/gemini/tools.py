@@ -31,11 +31,17 @@ class Printed:
 
     pieces: list[str] = field(default_factory=list)
     extra: Record = field(default_factory=dict)
+    #: Parts that are neither text nor a file.
+    odd: list[Any] = field(default_factory=list)
     failed: bool = False
 
     @property
     def text(self) -> str:
         return "\n".join(self.pieces)
+
+    @property
+    def structured(self) -> Record:
+        return {**self.extra, "parts": self.odd} if self.odd else self.extra
 
 
 def call_id(call: Record, index: int, message_id: str | None) -> str:
@@ -68,7 +74,7 @@ def result_payload(identifier: str, call: Record) -> Record:
     """The `assistant.tool.result` of an ended call (text not cleaned yet)."""
     result = printed(call.get("result"), identifier)
     text, shown = result.text, call.get("resultDisplay")
-    structured: Record = dict(result.extra)
+    structured: Record = dict(result.structured)
     if isinstance(shown, dict):
         kept = {key: value for key, value in shown.items() if key not in DISPLAY_LEFT_OUT}
         structured.update(parts.without_bytes(kept))
@@ -106,7 +112,7 @@ def printed(result: Any, identifier: str) -> Printed:
         elif isinstance(item, dict) and not _is_response(item):
             _read_part(item, out)
         elif item is not None and not isinstance(item, dict):
-            out.extra.setdefault("result", []).append(parts.without_bytes(item))
+            out.odd.append(parts.without_bytes(item))
     return out
 
 
@@ -121,7 +127,7 @@ def _read_part(part: Record, out: Printed) -> None:
     elif isinstance(part.get("text"), str):
         out.pieces.append(part["text"])
     else:
-        out.extra.setdefault("result", []).append(parts.without_bytes(part))
+        out.odd.append(parts.without_bytes(part))
 
 
 def read_response(response: Record) -> Printed:

@@ -15,6 +15,7 @@ from kato_tui.core import text as texts
 from kato_tui.core.model import events
 from kato_tui.core.model.facts import AgentState
 from kato_tui.core.providers.base import SHAPE_ERRORS, Record, Translator, text_of
+from kato_tui.core.providers.gemini import authorship
 from kato_tui.core.providers.gemini import content as parts
 from kato_tui.core.providers.gemini.calls import MAX_ASKED
 from kato_tui.core.providers.gemini.messages import HANDLERS, Message, tell
@@ -41,6 +42,8 @@ _SET_DROPPED: Final = "metadata: becomes session facts"
 #: The line after nearly every message. These bytes prove that the record holds nothing but a write time.
 _UPDATED: Final = b'{"$set":{"lastUpdated":"'
 _MAX_UPDATED: Final = 64
+#: Longer ids are no ids that the CLI could resume: facts stay small.
+_MAX_SESSION_ID: Final = 256
 _REWOUND: Final = "The conversation was rewound to before an earlier message."
 
 
@@ -48,7 +51,7 @@ class GeminiTranslator(Translator):
     def restore(self, state: Record) -> None:
         self.seen = Seen(state.get("seen", {}))
         self.usage = Counted(state.get("usage", []))
-        #: Open questions by call id, for answers that come in a message of their own.
+        #: Open questions by (hashed) call id, for answers that come in a message of their own.
         self.asked: Record = dict(state.get("asked", {}))
         self._told: set[tuple[str, str]] = set()
         #: What the message at hand has told, where its id lets that be remembered.
@@ -130,8 +133,9 @@ class GeminiTranslator(Translator):
             super().emit(kind, payload, **where)
 
     def ask(self, call_id: str, questions: list[Any]) -> None:
-        self.asked.pop(call_id, None)
-        self.asked[call_id] = questions
+        ident = parts.digest(call_id)
+        self.asked.pop(ident, None)
+        self.asked[ident] = questions
         if len(self.asked) > MAX_ASKED:
             del self.asked[next(iter(self.asked))]
 
@@ -160,6 +164,7 @@ class GeminiTranslator(Translator):
         payload = {"text": _REWOUND, "subtype": "rewind"}
         self.emit(events.SYSTEM_MESSAGE, payload, event_id=record[REWIND] or None)
         self.seen.rewind(record[REWIND])
+        self.seen.end_recital()
         self.facts.agent_state = AgentState()
 
     def own(self, record: Record) -> None:
@@ -167,25 +172,35 @@ class GeminiTranslator(Translator):
         ident, content = _ident(record), parts.read(record.get("content"))
         key = _key(record, content)
         entry = self.seen.get(ident)
-        how = entry.told_as(key) if entry else "own"
+        how = entry.told_as(key) if entry else self._first_told_as(record, content, key)
         # A line of a JSONL is remembered by its id, and without one is itself and no other.
         check = self.source.layout == "document"
-        self._tell(record, content, key, how, entry, check=check, news=True)
+        self._tell(record, content, key, how, entry, check=check, news=how == "own")
+
+    def _first_told_as(self, record: Record, content: parts.Content, key: str) -> How:
+        """How a message under an unknown id is told. When every tool call of a turn is refused the CLI sets its
+        history back, and writes all that stays anew: in lines of their own, new ids, new times, context first."""
+        if self.source.layout == "document":
+            return "own"
+        time = parts.iso(record.get("timestamp"))
+        if content.texts and authorship.injected(content.texts[0]) == "session-context":
+            self.seen.begin_recital(time)
+        return self.seen.recited(time, key)
 
     # Parts of records.
 
     def _metadata(self, changes: Record, prefix: str) -> None:
         facts = self.facts
         session_id, summary = changes.get("sessionId"), changes.get("summary")
-        if isinstance(session_id, str) and session_id and self.source.kind == "main":
+        if isinstance(session_id, str) and 0 < len(session_id) <= _MAX_SESSION_ID and self.source.kind == "main":
             facts.saw_resume_id(session_id)
         if self.source.parent:
             facts.parent = self.source.parent
         if isinstance(summary, str):
             facts.set_title(texts.one_line(summary) or None, "summary")
         directories = changes.get("directories")
-        if isinstance(directories, list) and directories and isinstance(directories[0], str) and directories[0]:
-            facts.cwd = directories[0]
+        if isinstance(directories, list) and directories:
+            facts.cwd = authorship.folder(directories[0]) or facts.cwd
         started = parts.iso(changes.get("startTime"))
         if started:
             facts.saw_time(started)
@@ -195,16 +210,12 @@ class GeminiTranslator(Translator):
 
     def _each(self, message: Any, handler: Callable[[Record], None]) -> None:
         """One message of a list inside a record; one of an unexpected shape is kept raw, alone."""
-        drafts, index, verdict = len(self._drafts), self._emit_index, self._verdict
-        try:
-            handler(message)
-        except SHAPE_ERRORS:
-            del self._drafts[drafts:]
-            self._emit_index, self._verdict = index, verdict
+        if not self._tried(message, handler):
             self.keep_raw("message", message, check=True)
 
     def _replace(self, messages: list[Any]) -> None:
         """`$set.messages`: the whole list anew, after start-up, a masking sync or a compaction."""
+        self.seen.end_recital()
         listing = self.seen.listing([_ident(message) for message in messages])
         for message in messages:
             self._each(message, partial(self._listed, listing))
@@ -230,7 +241,9 @@ class GeminiTranslator(Translator):
         listed: bool = False,
     ) -> None:
         ident, time = _ident(record), parts.iso(record.get("timestamp"))
-        counted = entry is not None and entry.counted
+        # A message that was met and forgotten is in the counts as well.
+        met = entry is None and self.source.layout == "lines" and self.seen.was_forgotten(ident, time)
+        counted = met or (entry is not None and entry.counted)
         unsure = how == "unsure"
         message = Message(
             record=record,
@@ -243,7 +256,7 @@ class GeminiTranslator(Translator):
             copied=unsure,
             speaks=how != "copy",
             news=news and not unsure,
-            again=entry is not None,
+            again=met or entry is not None,
             counted=counted,
             own_time=not listed,
         )
@@ -295,8 +308,10 @@ def _ident(message: Any) -> str | None:
 
 def _key(record: Record, content: parts.Content) -> str:
     """A fingerprint of what was sent: the same for a message and its copy, however each is laid out."""
-    text = content.text
-    if text.strip():
+    # Context that was merged into a prompt, and blanks that a copy has and the recorded reply has not, do not count.
+    written = [part for part in content.texts if authorship.injected(part) is None]
+    text = "".join(written or content.texts).strip()
+    if text:
         return parts.digest(text_of(record.get("type")), text)
     listed = record.get("toolCalls")
     given = [call.get("id") for call in (listed if isinstance(listed, list) else []) if isinstance(call, dict)]

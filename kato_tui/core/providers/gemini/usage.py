@@ -10,7 +10,8 @@ from kato_tui.core.providers.gemini.content import digest
 
 #: Token counts are filled in soon after their message, so few messages need watching.
 MAX_OPEN: Final = 32
-_MAX_TOKENS: Final = 2**53
+#: Beyond any model; sums of it stay far below what JSON readers take.
+_MAX_TOKENS: Final = 2**40
 
 
 class Counted:

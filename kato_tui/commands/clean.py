@@ -1,0 +1,65 @@
+"""`clean`: says what it would throw away; with `--yes` it does it. Recordings' files are never touched."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, Final
+
+from kato_tui.commands.backend import backend
+from kato_tui.commands.record import path_or_name
+from kato_tui.commands.talk import DONE, FAILED, UsageError, put, put_json, say
+from kato_tui.view.safe import safe
+
+Json = dict[str, Any]
+
+_LISTED: Final = 20
+
+
+def run_clean(arguments: argparse.Namespace) -> int:
+    if (arguments.older_than is None) == (arguments.session is None):
+        raise UsageError("say what to clean: either --older-than DAYS or --session SESSION")
+    wanted: Json = {"yes": arguments.yes}
+    if arguments.session is not None:
+        wanted["session"] = path_or_name(arguments.session)
+    else:
+        wanted["olderThan"] = arguments.older_than
+    with backend() as engine:
+        plan = engine.clean(**wanted)
+    if arguments.json:
+        put_json(plan)
+    else:
+        _put_plan(plan)
+    # One session was named and stays: that is a failure. Among the old ones, it is only told.
+    return FAILED if plan["refused"] and arguments.session is not None else DONE
+
+
+def _put_plan(plan: Json) -> None:
+    from kato_tui.progress import size
+
+    sessions, files = plan["sessions"], plan["files"]
+    for part in sessions[:_LISTED]:
+        put(_line(part))
+    if len(sessions) > _LISTED:
+        put(f"and {len(sessions) - _LISTED} more sessions")
+    for path in files:
+        put(safe(path))
+    for short, why in sorted(plan["refused"].items()):
+        say(f"{short} stays: {why}")
+    lost = sum(part["onlyCopy"] for part in sessions)
+    if lost:
+        say(f"{lost} of these twins {'was' if lost == 1 else 'were'} the only copy: the assistant deleted the log")
+    if not sessions and not files:
+        put("nothing to clean")
+        return
+    what = f"{len(sessions)} sessions and {len(files)} other files, {size(plan['bytes'])}"
+    put(f"removed {what}" if plan["done"] else f"would remove {what}. Nothing was changed: --yes does it")
+
+
+def _line(part: Json) -> str:
+    from kato_tui.progress import size
+
+    notes = [f"{part['recordings']} stopped recordings forgotten, their files stay"] if part["recordings"] else []
+    notes += ["only copy"] if part["onlyCopy"] else []
+    more = f" ({'; '.join(notes)})" if notes else ""
+    name = safe(part["title"] or part["sessionKey"], 60)
+    return f"{part['sessionShortId']}  {part['lastActivity'][:10]}  {size(part['bytes'])}  {name}{more}"

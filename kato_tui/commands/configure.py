@@ -1,0 +1,103 @@
+"""`config`: where the settings are, what they come to, whether they are valid; and a first file to edit."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from kato_tui.commands.backend import home
+from kato_tui.commands.talk import DONE, FAILED, put, put_json, say
+from kato_tui.core.errors import ConfigError
+from kato_tui.view.safe import safe
+
+if TYPE_CHECKING:
+    from kato_tui.core.paths import Home
+
+#: What people most often want to change; everything else has its default without being written down.
+_FIRST: Final[dict[str, Any]] = {"globalAutoGenerateSnapshots": False, "bell": False, "watch": {"mode": "auto"}}
+
+
+def run_config(arguments: argparse.Namespace) -> int:
+    return _DO[arguments.what](arguments)
+
+
+def _path(arguments: argparse.Namespace) -> int:
+    path = home().config
+    if arguments.json:
+        put_json({"path": str(path), "exists": path.exists()})
+    else:
+        put(safe(str(path)))
+    return DONE
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    """The settings as they hold, defaults included."""
+    import tomli_w
+
+    from kato_tui.core.config import as_toml_value, load_config
+
+    value = as_toml_value(load_config(home().config))
+    if arguments.json:
+        put_json(value)
+    else:
+        sys.stdout.write(tomli_w.dumps(value))
+    return DONE
+
+
+def _validate(arguments: argparse.Namespace) -> int:
+    place = home()
+    problems: list[str] = []
+    try:
+        check(place)
+    except ConfigError as error:
+        problems = str(error).splitlines()
+    if arguments.json:
+        put_json({"path": str(place.config), "valid": not problems, "problems": problems})
+    elif problems:
+        say("\n".join(problems))
+    else:
+        put(f"{safe(str(place.config))} is valid" if place.config.exists() else "no config file: the defaults hold")
+    return FAILED if problems else DONE
+
+
+def check(place: Home) -> None:
+    """Everything that a start would refuse: the file itself, unknown providers, folders that cannot be used."""
+    from kato_tui.core.config import load_config
+    from kato_tui.core.engine import write_policy
+    from kato_tui.core.ingest.discover import roots_of
+    from kato_tui.core.providers.registry import PROVIDERS
+
+    config = load_config(place.config)
+    roots_of(config, PROVIDERS, os.environ, Path.home())
+    write_policy(config, place, Path.home())
+
+
+def _init(arguments: argparse.Namespace) -> int:
+    import tomli_w
+
+    path = home().config
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    except FileExistsError:
+        say(f"{path} exists and stays as it is. Edit it, or move it away first")
+        return FAILED
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(tomli_w.dumps(_FIRST).encode("utf-8"))
+    if arguments.json:
+        put_json({"path": str(path), "written": True})
+    else:
+        put(f"wrote {safe(str(path))}")
+    return DONE
+
+
+_DO: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
+    "path": _path,
+    "show": _show,
+    "validate": _validate,
+    "init": _init,
+}

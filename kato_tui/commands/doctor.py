@@ -1,0 +1,289 @@
+"""`doctor`: looks at the machine and says what may go wrong, with the next step. Changes nothing of its own accord."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import stat
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from kato_tui.commands import show
+from kato_tui.commands.backend import backend, home
+from kato_tui.commands.configure import check
+from kato_tui.commands.talk import DONE, FAILED, put, put_json
+from kato_tui.core import retention
+from kato_tui.core.errors import ConfigError, KatoError
+from kato_tui.core.paths import Home
+from kato_tui.view.safe import safe
+
+Level = Literal["ok", "warning", "problem"]
+Json = dict[str, Any]
+
+_MARKS: Final[dict[Level, str]] = {"ok": "✓", "warning": "!", "problem": "✗"}
+_LITTLE_SPACE: Final = 1 << 30
+_NO_SPACE: Final = 100 << 20
+_FEW_WATCHES: Final = 8192
+_LISTED: Final = 5
+_AHEAD: Final = timedelta(minutes=5)
+#: This program did not exist before: a clock that says so is wrong.
+_BEFORE_US: Final = datetime(2025, 6, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at."""
+
+    check: str
+    level: Level
+    text: str
+
+    def as_json(self) -> Json:
+        return {"check": self.check, "level": self.level, "text": self.text}
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What the checks look at; gathered once."""
+
+    home: Home
+    status: Json
+    now: datetime
+    inotify: Path = Path("/proc/sys/fs/inotify")
+
+    @property
+    def sessions(self) -> list[Json]:
+        found: list[Json] = self.status["sessions"]
+        return found
+
+    @property
+    def roots(self) -> list[Json]:
+        found: list[Json] = self.status["engine"]["roots"]
+        return found
+
+
+def run_doctor(arguments: argparse.Namespace) -> int:
+    place = home()
+    # The index is looked at before anything starts an engine, which would mend it; so are the settings, which
+    # would stop one.
+    findings = [*look_at_config(place), *look_at_index(place)]
+    try:
+        with backend() as engine:
+            looked = Looked(place, engine.status(), datetime.now(UTC))
+    except (KatoError, OSError) as error:
+        findings.append(Finding("engine", "problem", str(error)))
+    else:
+        for one in CHECKS:
+            findings += one(looked)
+    if arguments.json:
+        put_json([finding.as_json() for finding in findings])
+    else:
+        for finding in findings:
+            put(f"{_MARKS[finding.level]} {finding.check}: {safe(finding.text)}")
+    return FAILED if any(finding.level == "problem" for finding in findings) else DONE
+
+
+def look_at_config(place: Home) -> Iterator[Finding]:
+    try:
+        check(place)
+    except ConfigError as error:
+        yield from (Finding("config", "problem", line) for line in str(error).splitlines())
+    else:
+        text = f"{place.config} is valid" if place.config.exists() else "no config file, the defaults hold"
+        yield Finding("config", "ok", text)
+
+
+def look_at_index(place: Home) -> Iterator[Finding]:
+    import orjson
+
+    stored = len(place.stored_metas())
+    try:
+        known = len(orjson.loads(place.index.read_bytes())["sessions"])
+    except FileNotFoundError:
+        if stored:
+            yield Finding(
+                "index", "warning", f"{place.index} is missing: rebuilt from {stored} sessions at the next start"
+            )
+        else:
+            yield Finding("index", "ok", "nothing stored yet")
+        return
+    except (OSError, ValueError, TypeError, KeyError):
+        yield Finding("index", "warning", f"{place.index} is damaged: rebuilt from {stored} sessions at the next start")
+        return
+    if known != stored:
+        yield Finding("index", "warning", f"knows {known} of {stored} stored sessions: mended at the next start")
+    else:
+        yield Finding("index", "ok", f"{stored} sessions stored")
+
+
+def _roots(looked: Looked) -> Iterator[Finding]:
+    for root in looked.roots:
+        twins = ", twins kept" if root["keepTwins"] else ""
+        if root["exists"]:
+            yield Finding("root", "ok", f"{root['provider']}: {root['path']}{twins}")
+        else:
+            yield Finding("root", "ok", f"{root['provider']}: {root['path']} is not there (that assistant is not used)")
+    if not any(root["exists"] for root in looked.roots):
+        yield Finding(
+            "root", "warning", "no assistant's folder was found: set CLAUDE_CONFIG_DIR, CODEX_HOME or GEMINI_CLI_HOME"
+        )
+
+
+def _formats(looked: Looked) -> Iterator[Finding]:
+    """Which versions and formats are in use: what a bug report needs first."""
+    for provider in sorted({one["provider"] for one in looked.sessions}):
+        mine = [one for one in looked.sessions if one["provider"] == provider]
+        versions = Counter(str(one.get("cliVersion") or "unknown version") for one in mine)
+        formats = Counter(retention.generation(provider, Path(one["source"])) for one in mine if one.get("source"))
+        yield Finding(
+            "sessions",
+            "ok",
+            f"{provider}: {len(mine)} sessions; formats: {_counted(formats)}; versions: {_counted(versions)}",
+        )
+
+
+def _counted(counter: Counter[str]) -> str:
+    listed = [f"{name} ({count})" for name, count in counter.most_common(_LISTED)]
+    more = len(counter) - _LISTED
+    return ", ".join(listed) + (f" and {more} more" if more > 0 else "") or "none"
+
+
+def _unknown(looked: Looked) -> Iterator[Finding]:
+    for provider in sorted({one["provider"] for one in looked.sessions}):
+        counts: Counter[str] = Counter()
+        for one in looked.sessions:
+            if one["provider"] == provider:
+                counts.update(one.get("unknownTypes") or {})
+        if counts:
+            text = f"{provider}: {_counted(counts)}. They are kept raw, nothing is lost; a newer kato-tui may know them"
+            yield Finding("unknown record types", "warning", text)
+
+
+def _unusable(looked: Looked) -> Iterator[Finding]:
+    for one in looked.sessions:
+        if one.get("problem"):
+            yield Finding("state", "problem", f"{one['sessionShortId']}: {one['problem']}")
+
+
+def _permissions(looked: Looked) -> Iterator[Finding]:
+    """Conversations are private: nobody else may read what is kept of them."""
+    place = looked.home
+    open_to_others = [path for path in _state_files(place) if _mode(path) & 0o077]
+    if open_to_others:
+        named = ", ".join(str(path) for path in open_to_others[:_LISTED])
+        more = f" and {len(open_to_others) - _LISTED} more" if len(open_to_others) > _LISTED else ""
+        text = f"others can read {named}{more}. chmod -R go= {place.root} closes them"
+        yield Finding("permissions", "problem", text)
+    elif not os.access(place.root, os.W_OK):
+        yield Finding("permissions", "problem", f"{place.root} cannot be written")
+    else:
+        yield Finding("permissions", "ok", f"{place.root} is private")
+
+
+def _state_files(place: Home) -> Iterator[Path]:
+    # Recordings and settings are the user's own files: how open they are is the user's choice.
+    for folder in place.folders():
+        if folder.exists():
+            yield folder
+            if folder != place.recordings:
+                yield from (path for path in sorted(folder.iterdir()) if path.is_file() and path != place.config)
+
+
+def _mode(path: Path) -> int:
+    try:
+        return stat.S_IMODE(path.lstat().st_mode)
+    except OSError:
+        return 0
+
+
+def _watches(looked: Looked) -> Iterator[Finding]:
+    limit = _number(looked.inotify / "max_user_watches")
+    instances = _number(looked.inotify / "max_user_instances")
+    if limit is None:
+        return
+    needed = sum(_folders(Path(root["path"])) for root in looked.roots if root["exists"])
+    facts = f"{limit} watches and {instances} instances allowed, about {needed} folders to watch"
+    if limit < max(2 * needed, _FEW_WATCHES):
+        text = f"{facts}. Raise it: sudo sysctl fs.inotify.max_user_watches=524288, or set watch.mode to polling"
+        yield Finding("inotify", "warning", text)
+    else:
+        yield Finding("inotify", "ok", facts)
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def _folders(root: Path) -> int:
+    return sum(1 for _ in os.walk(root))
+
+
+def _clock(looked: Looked) -> Iterator[Finding]:
+    ahead = [
+        one["sessionShortId"]
+        for one in looked.sessions
+        if (last := show.moment(one.get("lastActivity"))) is not None and last > looked.now + _AHEAD
+    ]
+    if looked.now < _BEFORE_US:
+        yield Finding("clock", "problem", f"it says {looked.now:%Y-%m-%d %H:%M}: set it, or recordings get wrong times")
+    elif ahead:
+        named = ", ".join(ahead[:_LISTED])
+        text = f"{len(ahead)} sessions have activity in the future ({named}): one of the clocks is off"
+        yield Finding("clock", "warning", text)
+    else:
+        yield Finding("clock", "ok", f"{looked.now:%Y-%m-%d %H:%M} UTC")
+
+
+def _about_to_go(looked: Looked) -> Iterator[Finding]:
+    """Logs that their assistant deletes within days and that no complete twin keeps."""
+    rules = retention.rules(looked.roots)
+    for provider in sorted(rules):
+        rule = rules[provider]
+        going = [one for one in looked.sessions if one["provider"] == provider and _goes(one, rule, looked.now)]
+        if not going:
+            yield Finding("retention", "ok", f"{provider} deletes logs after {rule.days} days ({rule.why})")
+            continue
+        ids = ", ".join(one["sessionShortId"] for one in going[:_LISTED]) + (", …" if len(going) > _LISTED else "")
+        text = (
+            f"{provider} deletes logs after {rule.days} days ({rule.why}): {len(going)} without a complete twin go "
+            f"within {retention.SOON.days} days ({ids}). kato-tui export SESSION FILE "
+            "keeps one, globalAutoGenerateSnapshots = true keeps all"
+        )
+        yield Finding("retention", "warning", text)
+
+
+def _goes(session: Json, rule: retention.Rule, now: datetime) -> bool:
+    kept = session["twinEvents"] > 0 and not session["twinLags"]
+    if kept or session.get("sourceGone") or not session.get("source"):
+        return False
+    changed = retention.changed(Path(session["source"]))
+    return changed is not None and now - changed > timedelta(days=rule.days) - retention.SOON
+
+
+def _space(looked: Looked) -> Iterator[Finding]:
+    from kato_tui.progress import size
+
+    free = shutil.disk_usage(looked.home.root).free
+    level: Level = "problem" if free < _NO_SPACE else "warning" if free < _LITTLE_SPACE else "ok"
+    yield Finding("disk", level, f"{size(free)} free for {looked.home.root}")
+
+
+CHECKS: Final[tuple[Callable[[Looked], Iterator[Finding]], ...]] = (
+    _roots,
+    _formats,
+    _unknown,
+    _unusable,
+    _about_to_go,
+    _permissions,
+    _watches,
+    _clock,
+    _space,
+)

@@ -1,0 +1,100 @@
+"""`translate`, `rebuild` and `--no-ui --once`: from logs to events and state."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from kato_tui.commands.backend import backend, own_engine
+from kato_tui.commands.record import path_or_name
+from kato_tui.commands.talk import DONE, FAILED, NOT_FOUND, put, put_json, say
+
+if TYPE_CHECKING:
+    from kato_tui.core.engine import Engine, Summary
+    from kato_tui.core.providers.base import Tally
+
+
+def run_translate(arguments: argparse.Namespace) -> int:
+    from kato_tui import stats
+    from kato_tui.core.errors import SourceUnreadable
+    from kato_tui.core.ingest.translate import Translation
+    from kato_tui.core.providers.registry import PROVIDERS, detect
+
+    chosen = PROVIDERS[arguments.provider] if arguments.provider else None
+    tallies: dict[str, Tally] = {}
+    code = DONE
+    for path in arguments.files:
+        if not path.is_file():
+            say(f"{path}: no such file")
+            code = NOT_FOUND
+            continue
+        found = detect(path, chosen)
+        if found is None:
+            say(f"{path}: not recognised as a log of {', '.join(PROVIDERS)}. Name its provider with --provider")
+            code = code or FAILED
+            continue
+        provider, source = found
+        translation = Translation(provider, source)
+        try:
+            for line in translation.lines():
+                if not arguments.stats:
+                    sys.stdout.buffer.write(line)
+        except (SourceUnreadable, OSError) as error:
+            say(str(error))
+            code = code or FAILED
+        stats.merge(tallies.setdefault(provider.name, {}), translation.tally)
+    if arguments.stats:
+        _put_stats(tallies, as_json=arguments.json)
+    sys.stdout.flush()
+    return code
+
+
+def _put_stats(tallies: dict[str, Tally], *, as_json: bool) -> None:
+    from kato_tui import stats
+
+    if as_json:
+        put_json({provider: stats.as_json(tally) for provider, tally in sorted(tallies.items())})
+        return
+    sys.stdout.write("\n".join(stats.table(provider, tally) for provider, tally in sorted(tallies.items())))
+
+
+def run_rebuild(arguments: argparse.Namespace) -> int:
+    with backend() as engine:
+        report = engine.rebuild(path_or_name(arguments.session))
+    if arguments.json:
+        put_json(report)
+    else:
+        put(f"rebuilt {report['events']} events from {report['bytesRead']} bytes")
+    return DONE
+
+
+def run_once(arguments: argparse.Namespace) -> int:  # noqa: ARG001
+    from kato_tui.progress import ProgressView
+
+    engine = own_engine()
+    engine.start()
+    view = ProgressView()
+    try:
+        summary = engine.bring_up_to_date(view)
+    finally:
+        view.close()
+        engine.close()
+    return _report(engine, summary)
+
+
+def _report(engine: Engine, summary: Summary) -> int:
+    from kato_tui.progress import size
+    from kato_tui.view.safe import safe
+
+    for key, problem in sorted(summary.problems.items()):
+        say(f"{key}: {problem}")
+    if not summary.sessions:
+        folders = ", ".join(safe(str(root.path)) for root in engine.roots)
+        put(f"nothing found, looked in {folders}")
+    else:
+        put(
+            f"{summary.sessions} sessions, {summary.changed} brought up to date, {summary.events} events added, "
+            f"{size(summary.bytes_read)} read"
+        )
+    return FAILED if summary.problems else DONE

@@ -1,0 +1,235 @@
+"""Status as people read it: plain JSON values in, lines out. Pure; every text of a log is cleaned here (spec §12)."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import PurePath
+from typing import Any, Final
+
+from kato_tui.view.safe import safe
+
+Json = Mapping[str, Any]
+
+#: Reason -> how it looks. The word is always there: glyphs and colours are for the eye only.
+STATES: Final[dict[str, str]] = {
+    "acting": "● working",
+    "thinking": "● thinking",
+    "decision": "◆ asks you",
+    "idle": "○ idle",
+    "process-gone": "× ended",
+}
+RECORDINGS: Final[dict[str, str]] = {
+    "recording": "● recording",
+    "behind": "◐ behind",
+    "failing": "! failing",
+    "stopped": "○ stopped",
+}
+SEVERITIES: Final[dict[str, str]] = {"info": "·", "warning": "!", "error": "✗"}
+
+OLD: Final = timedelta(days=7)
+_TITLE: Final = 60
+_LEAST: Final = 8
+_AGES: Final = ((86400 * 365, "y"), (86400, "d"), (3600, "h"), (60, "m"))
+
+
+def moment(text: str | None) -> datetime | None:
+    """A timestamp of a contract, or None where there is none that can be read: logs write what they like."""
+    if not text:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+
+
+def age(text: str | None, now: datetime) -> str:
+    """How long ago, in one unit: `3m`."""
+    then = moment(text)
+    if then is None:
+        return "?"
+    seconds = int((now - then).total_seconds())
+    if seconds < 0:
+        return "in the future" if seconds < -60 else "now"
+    for length, unit in _AGES:
+        if seconds >= length:
+            return f"{seconds // length}{unit}"
+    return "now" if seconds < 10 else f"{seconds}s"
+
+
+def split_hidden(sessions: Iterable[Json], now: datetime, *, everything: bool) -> tuple[list[Json], dict[str, int]]:
+    """The sessions to show, newest first, and how many of each sort are hidden.
+
+    What is being recorded or has a problem is never hidden.
+    """
+    shown: list[Json] = []
+    hidden = {"sub-agents": 0, f"older than {OLD.days} days": 0}
+    for one in sessions:
+        why = None if everything or _matters(one) else _hidden_because(one, now)
+        if why is None:
+            shown.append(one)
+        else:
+            hidden[why] += 1
+    shown.sort(key=lambda one: (str(one.get("lastActivity") or ""), str(one["sessionId"])), reverse=True)
+    return shown, {why: count for why, count in hidden.items() if count}
+
+
+def _matters(session: Json) -> bool:
+    return bool(session.get("problem")) or any(one["desiredState"] == "on" for one in session.get("recordings", ()))
+
+
+def _hidden_because(session: Json, now: datetime) -> str | None:
+    if session.get("sourceKind", "main") != "main":
+        return "sub-agents"
+    last = moment(session.get("lastActivity"))
+    return f"older than {OLD.days} days" if last is not None and now - last > OLD else None
+
+
+def hidden_line(hidden: Mapping[str, int]) -> str:
+    parts = " and ".join(f"{count} {why}" for why, count in hidden.items())
+    return f"{parts} hidden: --all shows all"
+
+
+def state(session: Json) -> str:
+    if session.get("problem"):
+        return "✗ needs rebuild"
+    words = STATES.get(str(session.get("reason")), safe(str(session.get("reason")), 20))
+    tool = session.get("tool")
+    return f"{words} {safe(str(tool), 20)}" if tool else words
+
+
+def title(session: Json) -> str:
+    text = session.get("title")
+    name = safe(str(text), _TITLE) if text else "(no title yet)"
+    return f"{name} (log gone)" if session.get("sourceGone") else name
+
+
+def project(session: Json) -> str:
+    """The last folder of the working directory, with the branch: what tells sessions of one machine apart."""
+    folder = PurePath(str(session["cwd"])).name if session.get("cwd") else ""
+    branch = session.get("gitBranch")
+    return safe(f"{folder or '-'}{f'@{branch}' if branch else ''}", 40)
+
+
+def session_rows(sessions: Iterable[Json], now: datetime) -> list[list[str]]:
+    rows = [["state", "session", "assistant", "title", "project", "age", "recordings"]]
+    rows += [
+        [
+            state(one),
+            safe(str(one["sessionShortId"]), 12),
+            safe(str(one["provider"]), 12),
+            title(one),
+            project(one),
+            age(one.get("lastActivity"), now),
+            _counted(one.get("recordings", ())),
+        ]
+        for one in sessions
+    ]
+    return rows
+
+
+def _counted(recordings: Sequence[Json]) -> str:
+    on = sum(one["desiredState"] == "on" for one in recordings)
+    failing = sum(one["status"] == "failing" for one in recordings)
+    off = len(recordings) - on
+    parts = [f"{on} on" if on else "", f"{failing} failing" if failing else "", f"{off} stopped" if off else ""]
+    return ", ".join(part for part in parts if part) or "-"
+
+
+def recording_rows(recordings: Iterable[Json], now: datetime) -> list[list[str]]:
+    rows = [["state", "recording", "session", "events", "written", "destination"]]
+    rows += [
+        [
+            RECORDINGS.get(str(one["status"]), safe(str(one["status"]), 20)),
+            safe(str(one["recordingShortId"]), 12),
+            safe(str(one["sessionShortId"]), 12),
+            str(one["eventsWritten"]),
+            age(one["lastWriteAt"], now) if one.get("lastWriteAt") else "-",
+            safe(str(one["destination"])) + (f"  {safe(str(one['lastError']))}" if one.get("lastError") else ""),
+        ]
+        for one in recordings
+    ]
+    return rows
+
+
+def warning_line(warning: Json) -> str:
+    who = f" {warning['sessionShortId']}" if warning.get("sessionShortId") else ""
+    mark = SEVERITIES.get(str(warning["severity"]), "!")
+    return f"{mark} {safe(str(warning['at']), 24)}{safe(who, 12)} {safe(str(warning['message']))}"
+
+
+def engine_line(engine: Json) -> str:
+    watching = engine.get("watching", "none")
+    who = "no engine watches: kato-tui --no-ui starts one"
+    if watching != "none":
+        who = f"engine {engine.get('pid') or ''} watches by {safe(str(watching), 12)}".replace("  ", " ")
+    behind = f", {engine['bytesBehind']} bytes behind" if engine.get("bytesBehind") else ""
+    return f"{engine['sessions']} sessions, {engine['activeRecordings']} recordings on{behind}; {who}"
+
+
+def status_lines(status: Json, now: datetime, *, everything: bool, width: int | None) -> list[str]:
+    """The whole picture: sessions, recordings that are on or failing, and warnings."""
+    sessions, hidden = split_hidden(status["sessions"], now, everything=everything)
+    lines = table(session_rows(sessions, now), width) if sessions else ["no sessions to show"]
+    lines += [f"  {one['sessionShortId']}: {safe(str(one['problem']))}" for one in sessions if one.get("problem")]
+    if hidden:
+        lines.append(hidden_line(hidden))
+    active = [one for one in all_recordings(status) if everything or one["status"] != "stopped"]
+    if active:
+        lines += ["", *table(recording_rows(active, now), width)]
+    warnings = [one for one in status.get("warnings", ()) if everything or one["severity"] != "info"]
+    if warnings:
+        lines += ["", "warnings", *map(warning_line, warnings)]
+    return lines
+
+
+def all_recordings(status: Json) -> list[Json]:
+    return [one for session in status["sessions"] for one in session.get("recordings", ())]
+
+
+# Laying out.
+
+
+def table(rows: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
+    """Rows under one another. In a terminal of `width` columns the widest texts are cut, not wrapped."""
+    widths = [max(columns(row[place]) for row in rows) for place in range(len(rows[0]))]
+    if width is not None:
+        _shrink(widths, width - 2 * (len(widths) - 1))
+    return ["  ".join(_cell(text, size) for text, size in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _shrink(widths: list[int], room: int) -> None:
+    while sum(widths) > room and max(widths) > _LEAST:
+        widths[widths.index(max(widths))] -= 1
+
+
+def _cell(text: str, size: int) -> str:
+    cut = fit(text, size)
+    return cut + " " * (size - columns(cut))
+
+
+def columns(text: str) -> int:
+    """How many columns a terminal takes for `text`: wide characters two, combining ones none."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_column, text))
+
+
+def _column(char: str) -> int:
+    if unicodedata.combining(char) or unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def fit(text: str, size: int) -> str:
+    if columns(text) <= size:
+        return text
+    kept, used = [], 0
+    for char in text:
+        used += _column(char)
+        if used > size - 1:
+            break
+        kept.append(char)
+    return "".join(kept) + "…"

@@ -1,0 +1,123 @@
+"""Talks to the running engine over its socket. Standard library only: `kato-tui status` has to be quick."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from kato_tui.core.paths import Home
+
+VERSION: Final = 1
+MAX_LINE: Final = 1 << 20
+#: Unix socket paths end at about 100 bytes; a longer one is reached through its open folder.
+_MAX_PATH: Final = 100
+_AGAIN: Final = 0.02
+
+
+class NotRunning(Exception):
+    """No engine runs in this home."""
+
+
+class RequestFailed(Exception):
+    """The engine refused; `code` is for programs, the message for people."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@contextlib.contextmanager
+def address(path: Path) -> Iterator[str]:
+    """A name of the socket that is short enough for the system."""
+    if len(os.fsencode(path)) <= _MAX_PATH:
+        yield str(path)
+        return
+    folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{folder}/{path.name}"
+    finally:
+        os.close(folder)
+
+
+class Client:
+    """One connection, made at once. `NotRunning` when nobody listens."""
+
+    def __init__(self, home: Home, timeout: float = 10.0) -> None:
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.settimeout(timeout)
+        self._number = 0
+        try:
+            with address(home.socket) as name:
+                self._connect(name, timeout)
+        except OSError as error:
+            self._socket.close()
+            raise NotRunning(f"no engine runs in {home.root}") from error
+        self._file = self._socket.makefile("rb")
+
+    def _connect(self, name: str, timeout: float) -> None:
+        """An engine with many callers at once has its queue full for a moment, which is no refusal."""
+        deadline = time.monotonic() + timeout
+        while True:
+            try:
+                self._socket.connect(name)
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(_AGAIN)
+            else:
+                return
+
+    def request(self, op: str, **fields: Any) -> Any:
+        """The result of one operation."""
+        self._send(op, fields)
+        return self._answer()["result"]
+
+    def subscribe(self, since: int = 0) -> Iterator[dict[str, Any]]:
+        """Deltas of the engine's hub, as they come, until either side closes."""
+        return self._stream("subscribe", {"since": since})
+
+    def close(self) -> None:
+        self._file.close()
+        self._socket.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _stream(self, op: str, fields: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        self._send(op, fields)
+        self._socket.settimeout(None)
+        while True:
+            answer = self._answer()
+            if "item" not in answer:
+                return
+            yield answer["item"]
+
+    def _send(self, op: str, fields: dict[str, Any]) -> None:
+        self._number += 1
+        message = {"v": VERSION, "id": self._number, "op": op, **fields}
+        try:
+            self._socket.sendall(json.dumps(message).encode() + b"\n")
+        except OSError as error:
+            raise NotRunning("the engine closed the connection") from error
+
+    def _answer(self) -> dict[str, Any]:
+        try:
+            line = self._file.readline()
+        except OSError as error:
+            raise NotRunning(f"the engine does not answer: {error}") from error
+        if not line:
+            raise NotRunning("the engine closed the connection")
+        answer: dict[str, Any] = json.loads(line)
+        if not answer.get("ok"):
+            error_ = answer.get("error", {})
+            raise RequestFailed(error_.get("code", "failed"), error_.get("message", "the engine refused"))
+        return answer

@@ -1,0 +1,97 @@
+"""What readers see of a running engine: a small locked board, pulled at the reader's own pace. Holds no history."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from dataclasses import dataclass
+from typing import Any, Final
+
+_EVENTS: Final = 2000
+_NOTICES: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """All that is new since version `since`; `dropped` events were too many to keep."""
+
+    version: int
+    events: tuple[dict[str, Any], ...]
+    dropped: int
+    dirty: tuple[str, ...]
+    notices: tuple[dict[str, Any], ...]
+    progress: dict[str, Any]
+    closed: bool
+
+    @classmethod
+    def from_json(cls, found: dict[str, Any]) -> Delta:
+        """A delta as it came over the socket."""
+        return cls(
+            version=found["version"],
+            events=tuple(found["events"]),
+            dropped=found["dropped"],
+            dirty=tuple(found["dirty"]),
+            notices=tuple(found["notices"]),
+            progress=found["progress"],
+            closed=found["closed"],
+        )
+
+
+class Hub:
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._version = 0
+        self._events: deque[tuple[int, dict[str, Any]]] = deque(maxlen=_EVENTS)
+        self._notices: deque[tuple[int, dict[str, Any]]] = deque(maxlen=_NOTICES)
+        self._dirty: dict[str, int] = {}
+        #: Versions at which events were lost before any reader could have them.
+        self._lost: deque[tuple[int, int]] = deque(maxlen=_NOTICES)
+        self._progress: dict[str, Any] = {"done": 0, "total": 0, "bytes": 0}
+        self._closed = False
+
+    def put_events(self, events: list[dict[str, Any]], lost: int = 0) -> None:
+        with self._changed:
+            self._version += 1
+            lost += max(0, len(self._events) + len(events) - _EVENTS)
+            self._events.extend((self._version, event) for event in events)
+            if lost:
+                self._lost.append((self._version, lost))
+            self._changed.notify_all()
+
+    def put_notice(self, notice: dict[str, Any]) -> None:
+        with self._changed:
+            self._version += 1
+            self._notices.append((self._version, {"id": self._version, **notice}))
+            self._changed.notify_all()
+
+    def put_dirty(self, key: str) -> None:
+        with self._changed:
+            self._version += 1
+            self._dirty[key] = self._version
+            self._changed.notify_all()
+
+    def put_progress(self, done: int, total: int, size: int) -> None:
+        with self._changed:
+            self._version += 1
+            self._progress = {"done": done, "total": total, "bytes": size}
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        with self._changed:
+            self._version += 1
+            self._closed = True
+            self._changed.notify_all()
+
+    def changes(self, since: int = 0, timeout: float | None = 0) -> Delta:
+        """What is new since that version; waits up to `timeout` seconds for something to be."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._version > since or self._closed, timeout)
+            return Delta(
+                version=self._version,
+                events=tuple(event for version, event in self._events if version > since),
+                dropped=sum(count for version, count in self._lost if version > since),
+                dirty=tuple(key for key, version in self._dirty.items() if version > since),
+                notices=tuple(notice for version, notice in self._notices if version > since),
+                progress=self._progress,
+                closed=self._closed,
+            )

@@ -1,0 +1,168 @@
+"""Work follows what is new, not what is stored: counted in files opened and bytes read, never in seconds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kato_tui.core.ingest import reader
+from tests.machine import CLAUDE, CODEX, DOCUMENT, GEMINI, Machine, Place, counted_reads
+from tests.unit import claude_log, codex_log, gemini_log
+
+MANY = 600
+
+
+def _claude(numbers: range) -> bytes:
+    turns = [
+        [
+            claude_log.typed(f"prompt {n}", f"u{n}", 3 * n + 2),
+            # Parallel tools: the answer comes late, with an earlier time than the line before it.
+            claude_log.assistant(
+                claude_log.text(f"reply {n}"), uuid=f"a{n}", second=max(0, 3 * n - 9), message=f"m{n}"
+            ),
+        ]
+        for n in numbers
+    ]
+    return claude_log.lines(*(record for turn in turns for record in turn))
+
+
+def _codex(numbers: range) -> bytes:
+    return codex_log.lines(*(record for n in numbers for record in codex_log.prompt(f"prompt {n}")))
+
+
+def _gemini(numbers: range) -> bytes:
+    turns = [
+        [
+            gemini_log.user(f"prompt {n}", f"u{n}", timestamp=_time(n, 1)),
+            gemini_log.gemini("", f"g{n}", timestamp=_time(n, 2)),
+            gemini_log.gemini("ok", f"g{n}", timestamp=_time(n, 2), toolCalls=[gemini_log.call(f"c{n}")]),
+            {**gemini_log.results(gemini_log.response(f"c{n}", "1\n"), id=f"r{n}"), "timestamp": _time(n, 3)},
+            gemini_log.updated(),
+        ]
+        for n in numbers
+    ]
+    return gemini_log.lines(*(record for turn in turns for record in turn))
+
+
+def _time(number: int, second: int) -> str:
+    return f"2026-07-{1 + number // 60 // 24:02}T{number // 60 % 24:02}:{number % 60:02}:{second:02}.000Z"
+
+
+LOGS = {
+    "claude": (CLAUDE, b"", _claude),
+    "codex": (CODEX, codex_log.lines(codex_log.meta()), _codex),
+    "gemini": (GEMINI, gemini_log.lines(gemini_log.header()), _gemini),
+}
+
+
+@pytest.mark.parametrize("kind", sorted(LOGS))
+def test_a_small_append_to_a_long_session_reads_the_new_bytes_and_the_anchor(tmp_path: Path, kind: str) -> None:
+    place, head, turns = LOGS[kind]
+    machine = Machine(tmp_path, place)
+    machine.write(head + turns(range(MANY)))
+    machine.run()
+    for start in (MANY, MANY + 2):
+        more = turns(range(start, start + 2))
+        with machine.path.open("ab") as log:
+            log.write(more)
+        with counted_reads() as traffic:
+            summary = machine.run()
+        assert summary.events >= 2
+        assert (summary.bytes_read, summary.counters["duplicates"], traffic.twin_reads) == (len(more), 0, 0)
+        # A changed file is looked at once more whose it is, by its head, where its name does not tell.
+        assert traffic.log_bytes <= len(more) + reader.ANCHOR_LENGTH + reader.HEAD_LENGTH
+    assert machine.twin() == machine.one_pass()
+
+
+@pytest.mark.parametrize("kind", sorted(LOGS))
+def test_a_live_append_reads_the_new_bytes_and_the_anchor_alone(tmp_path: Path, kind: str) -> None:
+    place, head, turns = LOGS[kind]
+    machine = Machine(tmp_path, place)
+    machine.write(head + turns(range(MANY)))
+    engine = machine.engine()
+    engine.bring_up_to_date()
+    more = turns(range(MANY, MANY + 1))
+    with machine.path.open("ab") as log:
+        log.write(more)
+    with counted_reads() as traffic:
+        engine.discover()
+        engine.bring_up_to_date()
+    engine.close()
+    assert (traffic.opened, traffic.twin_reads) == (1, 0)
+    assert traffic.log_bytes == len(more) + reader.ANCHOR_LENGTH
+
+
+def test_a_restart_opens_no_log_of_any_assistant_that_did_not_change(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    for place, head, turns in LOGS.values():
+        Machine(tmp_path, place).write(head + turns(range(3)))
+    _put(machine, ".gemini/tmp/app/chats/session-y.json", gemini_log.lines(gemini_log.document(gemini_log.user("x"))))
+    _put(machine, ".gemini/tmp/app/chats/session-empty.jsonl", b"")
+    _put(machine, ".claude/projects/-w/agent-flat.jsonl", claude_log.lines(claude_log.typed("x")))
+    with counted_reads() as traffic:
+        machine.run()
+    assert traffic.opened > 6
+    for _ in range(2):
+        with counted_reads() as traffic:
+            assert machine.run().changed == 0
+        assert (traffic.opened, traffic.log_bytes, traffic.twin_reads) == (0, 0, 0)
+
+
+def test_a_log_that_grew_while_it_was_watched_is_not_opened_by_the_next_start(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, GEMINI)
+    machine.write(gemini_log.lines(gemini_log.header()) + _gemini(range(2)))
+    engine = machine.engine()
+    engine.bring_up_to_date()
+    with machine.path.open("ab") as log:
+        log.write(_gemini(range(2, 3)))
+    engine.discover()
+    engine.bring_up_to_date()
+    engine.close()
+    with counted_reads() as traffic:
+        assert machine.run().changed == 0
+    assert traffic.opened == 0
+
+
+def test_a_file_that_was_no_log_is_looked_at_again_once_it_changed(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, GEMINI)
+    machine.write(b"")
+    assert machine.run().sessions == 0
+    machine.write(gemini_log.lines(*gemini_log.conversation("hi", "hello")))
+    assert machine.run().events == 2
+
+
+def _put(machine: Machine, name: str, data: bytes) -> Path:
+    path = machine.base / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return path
+
+
+CONTINUED: tuple[Place, Place] = (DOCUMENT, GEMINI)
+
+
+@pytest.mark.parametrize("kept", [(True, True), (False, True), (False, False)])
+def test_a_document_continued_as_jsonl_is_told_once(tmp_path: Path, kept: tuple[bool, bool]) -> None:
+    old, new = (Machine(tmp_path, place) for place in CONTINUED)
+    first = [gemini_log.user("one"), gemini_log.gemini("two", toolCalls=[gemini_log.call()])]
+    old.write(gemini_log.lines(gemini_log.document(*first)))
+    old.run(twins=kept[0])
+    new.write(gemini_log.lines(gemini_log.header(), *first, gemini_log.user("three", "u3", 5)))
+    new.run(twins=kept[1])
+    with new.path.open("ab") as log:
+        log.write(gemini_log.lines(gemini_log.gemini("four", "g4", 6)))
+    new.run()
+    texts = [event["payload"].get("text") for event in new.events() if "message" in event["kind"]]
+    assert texts == ["one", "two", "three", "four"]
+
+
+def test_a_document_that_stays_half_written_does_not_hold_up_the_jsonl_that_went_on(tmp_path: Path) -> None:
+    old, new = (Machine(tmp_path, place) for place in CONTINUED)
+    whole = gemini_log.lines(gemini_log.document(gemini_log.user("one")))
+    old.write(whole)
+    old.run()
+    old.write(whole[:-20])
+    new.write(gemini_log.lines(gemini_log.header(), gemini_log.user("one"), gemini_log.user("two", "u2", 5)))
+    assert new.run().problems == {}
+    assert [event["payload"]["text"] for event in new.events()] == ["one", "two"]

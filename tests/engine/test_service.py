@@ -1,0 +1,98 @@
+"""The running service over toy logs, and its socket: seen through the hub, never by sleeping."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from kato_tui.core import control
+from kato_tui.core.client import Client, NotRunning
+from kato_tui.core.config import Config, WatchConfig
+from kato_tui.core.control import Control
+from kato_tui.core.engine import Engine
+from kato_tui.core.paths import Home
+from kato_tui.core.service import Service
+from tests.toy import Toy, say
+
+
+class Running:
+    def __init__(self, base: Path, config: Config) -> None:
+        self.logs = base / "toys"
+        self.logs.mkdir(exist_ok=True)
+        self.home = Home(base / ".kato")
+        self.service = Service(Engine(self.home, config, {"toy": Toy()}, {}, base), config)
+        self.service.start()
+        self.control = Control(self.service)
+        self.control.start()
+
+    def wait(self, condition: Callable[[], bool], timeout: float = 10) -> None:
+        deadline, version = time.monotonic() + timeout, 0
+        while not condition():
+            assert time.monotonic() < deadline, "not in time"
+            version = self.service.hub.changes(version, 0.2).version
+
+    def holds(self, session: str, word: str) -> bool:
+        twin = self.home.twin(f"toy:{session}")
+        return twin.exists() and word.encode() in twin.read_bytes()
+
+    def close(self) -> None:
+        self.control.close()
+        self.service.stop()
+        assert self.service.join(2)
+        assert self.service.failure is None
+
+
+@pytest.fixture(params=["events", "polling"])
+def running(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Running]:
+    config = Config(global_auto_generate_snapshots=True, watch=WatchConfig(mode=request.param))
+    found = Running(tmp_path, config)
+    yield found
+    found.close()
+
+
+def test_new_logs_appends_and_moves_are_seen(running: Running) -> None:
+    path = running.logs / "a.jsonl"
+    path.write_bytes(say("one"))
+    running.wait(lambda: running.holds("a", "one"))
+    with path.open("ab") as log:
+        log.write(say("two"))
+    running.wait(lambda: running.holds("a", "two"))
+    path.rename(running.logs / "b.jsonl")
+    running.wait(lambda: running.holds("b", "two"))
+
+
+def test_the_socket_answers_and_a_garbage_client_harms_nobody(running: Running) -> None:
+    with socket.socket(socket.AF_UNIX) as garbage:
+        garbage.settimeout(5)
+        garbage.connect(str(running.home.socket))
+        garbage.sendall(b"\x00nonsense\n")
+        assert garbage.recv(10) == b""
+    (running.logs / "a.jsonl").write_bytes(say("one"))
+    with Client(running.home) as client:
+        assert client.request("submit", intent={"action": "capture", "session": "a"})["code"] == "done"
+        assert [event["payload"]["text"] for event in client.request("events", session="a")["events"]] == ["one"]
+        assert client.request("status")["engine"]["activeRecordings"] == 1
+    assert running.home.socket.stat().st_mode & 0o777 == 0o600
+
+
+def test_another_user_is_refused(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(control, "peer_uid", lambda _: -1)
+    with Client(running.home) as client, pytest.raises(NotRunning):
+        client.request("ping")
+
+
+def test_twins_are_forgotten_at_the_end_and_made_again_without_running_commands(tmp_path: Path) -> None:
+    config = Config(global_auto_generate_snapshots=True, clean_session_states_on_shutdown=True)
+    first = Running(tmp_path, config)
+    (first.logs / "a.jsonl").write_bytes(say("one") + say("::start"))
+    first.wait(lambda: first.holds("a", "start"))
+    first.close()
+    assert not first.home.twin("toy:a").exists()
+    second = Running(tmp_path, config)
+    second.wait(lambda: second.holds("a", "start"))
+    assert second.service.call(lambda: second.service.engine.index.entries["toy:a"].recordings).result(5) == []
+    second.close()
