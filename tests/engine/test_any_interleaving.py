@@ -164,6 +164,22 @@ def test_the_scripts_reach_what_they_are_meant_to_reach(tmp_path: Path) -> None:
     assert b"two" in play.markdown()["talk-a.md"]
 
 
+def test_a_disk_that_is_full_everywhere_stops_nothing_and_loses_nothing(tmp_path: Path) -> None:
+    """Not only the recordings: neither metadata nor twin nor index can be written, and time goes on."""
+    play = Play(tmp_path)
+    play.step("say", "talk", "::capture ~/notes/{0}-a.md\none")
+    play.step("poll")
+    play.fs.broken = (tmp_path, DISK_FULL)
+    for step in (("wait", 1), ("say", "talk", "two"), ("poll",), ("wait", 90)):
+        play.step(*step)
+    assert play.world.ask("start", "~/notes/talk-b.md").severity == "error"
+    play.step("mend")
+    play.step("say", "talk", "three")
+    play.end()
+    play.check()
+    assert [play.markdown()["talk-a.md"].count(word) for word in (b"one", b"two", b"three")] == [1, 1, 1]
+
+
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     from kato_tui.core.record import recorder

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from kato_tui.core.config import Config, as_toml_value, load_config
+from kato_tui.core.config import Config, RootConfig, WatchConfig, as_toml_value, load_config
 from kato_tui.core.errors import ConfigError
 from kato_tui.core.ingest.discover import roots_of
+from kato_tui.core.model.settings import RecordSettings
 from tests.toy import Toy
 
 
@@ -94,3 +95,11 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
 def test_settings_written_down_are_read_back_the_same(tmp_path: Path) -> None:
     config = _config(tmp_path, 'theme = "nord"\n[[roots]]\nprovider = "toy"\npath = "/x"\n')
     assert _config(tmp_path, tomli_w.dumps(as_toml_value(config))) == config
+
+
+def test_every_setting_is_in_the_reference() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text("utf-8")
+    for model in (Config, RootConfig, WatchConfig, RecordSettings):
+        for name, field in model.model_fields.items():
+            key = field.alias or name
+            assert f"`{key}`" in text or f"[{key}]" in text, key

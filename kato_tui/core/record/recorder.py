@@ -7,6 +7,7 @@ remembered in memory and written down with the next append, by `flush`, or found
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -118,17 +119,20 @@ class Recorder:
     def flush(self) -> set[str]:
         """Write down what has been appended: after this a restart need not look into the files.
 
-        Gives the keys of the sessions whose metadata changed.
+        Gives the keys of the sessions whose metadata changed. What a full disk does not take waits for the next time:
+        the files are right already, and a restart finds out how far they are.
         """
-        changed = set(self._dirty.values())
+        changed: set[str] = set()
         for recording_id, key in list(self._dirty.items()):
-            ahead = self._ahead.get(recording_id)
-            if ahead:
-                self._update(key, recording_id, ahead)
-            self._written_down(recording_id)
-            aside = self._aside.pop(recording_id, None)
-            if aside is not None:
-                self._fs.unlink(aside)
+            with contextlib.suppress(OSError):
+                ahead = self._ahead.get(recording_id)
+                if ahead:
+                    self._update(key, recording_id, ahead)
+                self._written_down(recording_id)
+                changed.add(key)
+                aside = self._aside.pop(recording_id, None)
+                if aside is not None:
+                    self._fs.unlink(aside)
         return changed
 
     def settle(self, key: str) -> None:
