@@ -15,6 +15,7 @@ from kato_tui.core import identity
 from kato_tui.core.config import Config
 from kato_tui.core.engine import Engine
 from kato_tui.core.errors import KatoError
+from kato_tui.core.glance import glance
 from kato_tui.core.hub import Hub
 from kato_tui.core.ingest.batch import SessionIngest
 from kato_tui.core.ingest.watch import Watcher, is_remote
@@ -28,7 +29,6 @@ _FOLDERS_EVERY: Final = 10.0
 _ALL_EVERY: Final = 60.0
 _HOT_FOR: Final = 600.0
 _SHOWN_EVENTS: Final = 200
-_SHOWN_TEXT: Final = 200
 
 
 class Service:
@@ -109,7 +109,7 @@ class Service:
         begin = max(first, metadata.next_twin_seq - _SHOWN_EVENTS)
         twin = TwinReader(self.engine.home.twin(metadata.session_key), metadata.next_twin_seq, metadata.twin_length)
         short = identity.short_id(metadata.session_id)
-        self.hub.put_events([_shown(event, short) for event in twin.read(begin)], begin - first)
+        self.hub.put_events([glance(event, short) for event in twin.read(begin)], begin - first)
 
     # The thread.
 
@@ -228,15 +228,3 @@ class Service:
 
 def _now() -> float:
     return time.monotonic()
-
-
-def _shown(event: dict[str, Any], short: str) -> dict[str, Any]:
-    payload, moment = event["payload"], event.get("time", {})
-    text = payload.get("text") or payload.get("line") or payload.get("name") or payload.get("prompt") or ""
-    return {
-        "sessionShortId": short,
-        "seq": event["seq"],
-        "kind": event["kind"],
-        "time": moment.get("providerTimestamp") or moment.get("capturedAt"),
-        "text": str(text)[:_SHOWN_TEXT],
-    }
