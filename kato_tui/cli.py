@@ -95,8 +95,12 @@ def _what(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> str
         return "kato_tui.demo:run_demo"
     if arguments.no_ui and arguments.once:
         return "kato_tui.commands.logs:run_once"
-    if arguments.no_ui or arguments.once:
-        parser.error("--no-ui and --once go together: kato-tui --no-ui --once")
+    if arguments.once:
+        parser.error("--once needs --no-ui: kato-tui --no-ui --once")
+    if arguments.no_ui:
+        return "kato_tui.headless:run_headless"
+    if arguments.lines_json:
+        parser.error("--json needs --no-ui or a command: kato-tui --no-ui --json")
     return None
 
 
@@ -111,6 +115,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"kato-tui {__version__}")
     parser.add_argument("--no-ui", action="store_true", help="run without the dashboard")
     parser.add_argument("--once", action="store_true", help="with --no-ui: bring everything up to date, then exit")
+    parser.add_argument("--json", action="store_true", dest="lines_json", help="with --no-ui: JSON lines")
     parser.add_argument("--demo", action="store_true", help="made-up sessions, live, in a throw-away home")
     commands = parser.add_subparsers(dest="command", title="commands", metavar="")
     for name, command in COMMANDS.items():

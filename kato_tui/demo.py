@@ -8,7 +8,6 @@ import shutil
 import signal
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -21,10 +20,10 @@ from kato_tui.commands.talk import DONE, put, say
 from kato_tui.core.clock import Clock, SystemClock
 from kato_tui.core.config import Config
 from kato_tui.core.engine import Engine
+from kato_tui.core.host import Host
 from kato_tui.core.paths import Home
 from kato_tui.core.providers.registry import PROVIDERS
 from kato_tui.demo_story import RECORDING_IDS, Beat, Stage
-from kato_tui.view.safe import safe
 
 _POLL: Final = 0.25
 
@@ -76,8 +75,8 @@ class Demo:
     def __init__(self, base: Path, clock: Clock, *, endless: bool = False) -> None:
         self.base = base
         self.player = Player(base, clock, endless=endless)
-        config = Config(global_auto_generate_snapshots=True)
-        self.engine = Engine(Home(base / ".kato"), config, PROVIDERS, {}, base, clock, new_id=_ids())
+        self.config = Config(global_auto_generate_snapshots=True)
+        self.engine = Engine(Home(base / ".kato"), self.config, PROVIDERS, {}, base, clock, new_id=_ids())
 
     def __enter__(self) -> Demo:
         self.engine.start()
@@ -125,7 +124,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
             return play_through(base)
         if not arguments.no_ui:
             say("the dashboard is not built yet: the demonstration runs as with --no-ui. ctrl+c ends it")
-        return play_live(base)
+        return play_live(base, as_json=arguments.lines_json)
 
 
 def play_through(base: Path, clock: SteppedClock | None = None) -> int:
@@ -142,39 +141,31 @@ def play_through(base: Path, clock: SteppedClock | None = None) -> int:
     return DONE
 
 
-def play_live(base: Path, sleep: Callable[[float], None] = time.sleep) -> int:
-    """The story in real time: the player writes in a thread of its own, the engine looks again and again."""
+def play_live(base: Path, *, as_json: bool = False) -> int:
+    """The story in real time, without a screen: the player writes in a thread of its own, the engine follows."""
+    from kato_tui import headless
+
+    with performance(base) as host:
+        return headless.run(host, as_json=as_json)
+
+
+@contextmanager
+def performance(base: Path) -> Iterator[Host]:
+    """A host on the demonstration's home, and the player at work in it for as long as the context lasts."""
+    demo = Demo(base, SystemClock(), endless=True)
     over = threading.Event()
-    with Demo(base, SystemClock(), endless=True) as demo:
-        put(f"a throw-away home: {base}")
-        writer = threading.Thread(target=_perform, args=(demo.player, over), name="player", daemon=True)
-        writer.start()
-        try:
-            told = 0
-            while True:
-                demo.poll()
-                told = _put_news(demo.engine, told)
-                sleep(_POLL)
-        except KeyboardInterrupt:
-            return DONE
-        finally:
-            over.set()
-            writer.join()
-            _put_status(demo)
+    writer = threading.Thread(target=_perform, args=(demo.player, over), name="player", daemon=True)
+    writer.start()
+    try:
+        yield Host(demo.engine, demo.config)
+    finally:
+        over.set()
+        writer.join()
 
 
 def _perform(player: Player, over: threading.Event) -> None:
     while (wait := player.wait) is not None and not over.wait(wait):
-        told = player.step()
-        put(f"{datetime.now(UTC):%H:%M:%S}  {told}")
-
-
-def _put_news(engine: Engine, told: int) -> int:
-    """The notices since the last time, as the warnings pane would show them."""
-    notices = list(engine.notices)
-    for notice in notices[told:]:
-        put(f"          {show.SEVERITIES[notice.severity]} {safe(notice.message)}")
-    return len(notices)
+        player.step()
 
 
 def _put_status(demo: Demo) -> None:

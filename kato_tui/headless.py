@@ -2,68 +2,69 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import signal
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
 from kato_tui.core.config import load_config
-from kato_tui.core.control import Control
-from kato_tui.core.engine import Engine
-from kato_tui.core.errors import KatoError
+from kato_tui.core.host import Host, own_host
 from kato_tui.core.hub import Delta
 from kato_tui.core.paths import Home
-from kato_tui.core.providers.registry import PROVIDERS
 from kato_tui.core.service import Service
 from kato_tui.progress import size
 from kato_tui.view.safe import safe
 
+_WORTH_A_LINE: Final = 1 << 20
 
-def run(*, as_json: bool = False) -> int:
-    """The exit code: 0 after a signal, 1 when the engine could not start or failed."""
-    user_home = Path.home()
-    home = Home.from_environ(os.environ, user_home)
-    try:
-        config = load_config(home.config)
-        service = Service(Engine(home, config, PROVIDERS, os.environ, user_home), config)
-        service.start()
-    except (KatoError, OSError) as error:
-        sys.stderr.write(f"kato-tui: {safe(str(error))}\n")
-        return 1
+
+def run_headless(arguments: argparse.Namespace) -> int:
+    """`kato-tui --no-ui`: exit code 0 after a signal, 1 when the engine could not start or failed."""
+    home = Home.from_environ(os.environ, Path.home())
+    return run(own_host(home, load_config(home.config)), as_json=arguments.lines_json)
+
+
+def run(host: Host, *, as_json: bool = False) -> int:
+    """Run the engine until a signal ends it, telling what happens."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda *_: service.stop())
-    control = Control(service)
+        signal.signal(number, lambda *_: host.service.stop())
     try:
-        control.start()
-        _follow(service, as_json=as_json)
-    except OSError as error:
-        sys.stderr.write(f"kato-tui: {safe(str(error))}\n")
-        service.stop()
-        service.join(2)
-        return 1
+        host.start()
+        _follow(host.service, as_json=as_json)
     finally:
-        control.close()
-    service.join()
-    return 1 if service.failure is not None else 0
+        host.close()
+    failure = host.service.failure
+    if failure is not None:
+        sys.stderr.write(f"kato-tui: the engine stopped: {safe(str(failure))}\n")
+    return 1 if failure is not None else 0
 
 
 def _follow(service: Service, *, as_json: bool) -> None:
-    version, done = 0, -1
+    version, progress = 0, {"done": 0, "total": 0, "bytes": 0}
+    if not as_json:
+        _write(_hello(service))
     while True:
         delta = service.hub.changes(version, None)
         version = delta.version
-        for line in _json_lines(delta) if as_json else _lines(delta):
-            sys.stdout.write(line + "\n")
-        now = delta.progress["done"]
-        if not as_json and now != done and now == delta.progress["total"] and now:
-            sys.stdout.write(f"up to date: {now} sessions read, {size(delta.progress['bytes'])}\n")
-        done = now
-        sys.stdout.flush()
+        _write(_json_lines(delta, progress) if as_json else [*_lines(delta), *_progress_line(delta, progress)])
+        progress = delta.progress
         if delta.closed:
             return
+
+
+def _hello(service: Service) -> list[str]:
+    engine = service.engine
+    folders = ", ".join(safe(str(root.path)) for root in engine.roots)
+    return [f"kato-tui watches {folders}. State is kept in {safe(str(engine.home.root))}. Ctrl+c ends it"]
+
+
+def _write(lines: list[str]) -> None:
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    sys.stdout.flush()
 
 
 def _lines(delta: Delta) -> list[str]:
@@ -73,10 +74,20 @@ def _lines(delta: Delta) -> list[str]:
     ]
 
 
-def _json_lines(delta: Delta) -> list[str]:
+def _progress_line(delta: Delta, before: dict[str, Any]) -> list[str]:
+    """The end of a catch-up is worth a line; a live append is not."""
+    now = delta.progress
+    caught_up = now["done"] == now["total"] and now["done"] > before["done"]
+    if not caught_up or now["bytes"] - before["bytes"] < _WORTH_A_LINE:
+        return []
+    return [f"up to date: {now['done']} sessions read, {size(now['bytes'])}"]
+
+
+def _json_lines(delta: Delta, before: dict[str, Any]) -> list[str]:
     items: list[dict[str, Any]] = [{"type": "notice", **notice} for notice in delta.notices]
     items += [{"type": "event", **event} for event in delta.events]
     if delta.dropped:
         items.append({"type": "dropped", "events": delta.dropped})
-    items.append({"type": "progress", **delta.progress})
+    if delta.progress != before:
+        items.append({"type": "progress", **delta.progress})
     return [orjson.dumps(item).decode() for item in items]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Literal
 from xml.sax.saxutils import escape
 
+Kind = Literal["systemd", "launchd"]
 
-def unit(kind: Literal["systemd", "launchd"], program: str) -> str:
+
+def unit(kind: Kind, program: str) -> str:
     """The unit that runs `program --no-ui` as the user, again after a crash."""
     if kind == "systemd":
         quoted = program.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")

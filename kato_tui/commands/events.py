@@ -37,7 +37,7 @@ def put_events(session: str, from_seq: int) -> int:
     from kato_tui.core.store.twin import event_line
 
     with backend() as engine:
-        for event in engine.events(session, from_seq):
+        for event in engine.all_events(session, from_seq):
             sys.stdout.buffer.write(event_line(event))
             from_seq = event["seq"] + 1
     sys.stdout.flush()

@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from kato_tui.commands.backend import Backend, backend, home
+from kato_tui.commands.backend import backend, home
 from kato_tui.commands.talk import DONE, UsageError, exit_code, put, put_json, say
+from kato_tui.core.link import Link
 
 _TURNS: Final = re.compile(r"-\d+")
 _ESCAPED: Final = re.compile(r"([^A-Za-z0-9/])")
@@ -59,7 +60,7 @@ def _stream(session: str, form: Any) -> int:
     writer = writer_for(form, load_config(home().config).markdown)
     state = writer.begin()
     with backend() as engine:
-        for event in engine.events(path_or_name(session), 1):
+        for event in engine.all_events(path_or_name(session), 1):
             state, part = writer.render(state, event)
             sys.stdout.buffer.write(part)
     sys.stdout.flush()
@@ -93,8 +94,8 @@ def _tell(outcome: dict[str, Any], as_json: bool) -> None:
             say(f"{one['severity']}: {one['message']}" if one["severity"] == "warning" else one["message"])
 
 
-def _remind(engine: Backend, action: str, outcome: dict[str, Any]) -> None:
-    if not engine.running and action in ("start", "capture", "resume") and outcome["severity"] != "error":
+def _remind(engine: Link, action: str, outcome: dict[str, Any]) -> None:
+    if not engine.remote and action in ("start", "capture", "resume") and outcome["severity"] != "error":
         say("no engine runs: what is said from now on is added when one does. Start it with kato-tui --no-ui")
 
 

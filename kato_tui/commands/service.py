@@ -8,16 +8,12 @@ import sys
 from pathlib import Path
 
 from kato_tui.commands.talk import DONE, put_json
-from kato_tui.core.errors import KatoError
+from kato_tui.service_unit import Kind, unit
 
 
 def run_service(arguments: argparse.Namespace) -> int:
-    try:
-        from kato_tui.service_unit import unit  # type: ignore[import-not-found, unused-ignore]
-    except ImportError as error:
-        raise KatoError("this build has no unit files. Run `kato-tui --no-ui` from your session's start-up") from error
-    kind = arguments.kind or ("launchd" if sys.platform == "darwin" else "systemd")
-    text = str(unit(kind, program()))
+    kind: Kind = arguments.kind or ("launchd" if sys.platform == "darwin" else "systemd")
+    text = unit(kind, program())
     if arguments.json:
         put_json({"kind": kind, "unit": text})
     else:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from kato_tui.core import identity
 from kato_tui.core.engine import Engine
@@ -33,6 +34,18 @@ class SessionPart:
     def short_id(self) -> str:
         return identity.short_id(identity.session_id(self.key))
 
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "sessionShortId": self.short_id,
+            "sessionKey": self.key,
+            "title": self.title,
+            "lastActivity": self.last.isoformat(),
+            "files": [str(path) for path in self.files],
+            "bytes": self.bytes,
+            "onlyCopy": self.only_copy,
+            "recordings": self.recordings,
+        }
+
 
 @dataclass(slots=True)
 class Plan:
@@ -46,6 +59,15 @@ class Plan:
     @property
     def bytes(self) -> int:
         return self.file_bytes + sum(part.bytes for part in self.sessions)
+
+    def as_json(self, *, done: bool) -> dict[str, Any]:
+        return {
+            "done": done,
+            "bytes": self.bytes,
+            "sessions": [part.as_json() for part in self.sessions],
+            "files": [str(path) for path in self.files],
+            "refused": self.refused,
+        }
 
 
 def plan_old(engine: Engine, days: int) -> Plan:
@@ -77,6 +99,7 @@ def plan_session(engine: Engine, name: str) -> Plan:
 def carry_out(engine: Engine, plan: Plan) -> None:
     """Metadata goes first: a crash in between leaves a twin that the next start simply makes anew."""
     for part in plan.sessions:
+        engine.let_go(part.key)
         for path in sorted(part.files, key=lambda one: one != engine.home.meta(part.key)):
             path.unlink(missing_ok=True)
         engine.store.forget(part.key)

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +17,7 @@ VERSION: Final = 1
 MAX_LINE: Final = 1 << 20
 #: Unix socket paths end at about 100 bytes; a longer one is reached through its open folder.
 _MAX_PATH: Final = 100
+_AGAIN: Final = 0.02
 
 
 class NotRunning(Exception):
@@ -52,11 +54,24 @@ class Client:
         self._number = 0
         try:
             with address(home.socket) as name:
-                self._socket.connect(name)
+                self._connect(name, timeout)
         except OSError as error:
             self._socket.close()
             raise NotRunning(f"no engine runs in {home.root}") from error
         self._file = self._socket.makefile("rb")
+
+    def _connect(self, name: str, timeout: float) -> None:
+        """An engine with many callers at once has its queue full for a moment, which is no refusal."""
+        deadline = time.monotonic() + timeout
+        while True:
+            try:
+                self._socket.connect(name)
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(_AGAIN)
+            else:
+                return
 
     def request(self, op: str, **fields: Any) -> Any:
         """The result of one operation."""
@@ -66,10 +81,6 @@ class Client:
     def subscribe(self, since: int = 0) -> Iterator[dict[str, Any]]:
         """Deltas of the engine's hub, as they come, until either side closes."""
         return self._stream("subscribe", {"since": since})
-
-    def events(self, session: str, from_seq: int = 1, *, follow: bool = False) -> Iterator[dict[str, Any]]:
-        """The twin events of a session, and with `follow` those that come."""
-        return self._stream("events", {"session": session, "fromSeq": from_seq, "follow": follow})
 
     def close(self) -> None:
         self._file.close()

@@ -12,31 +12,26 @@ import socket
 import struct
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from collections.abc import Iterator
 from typing import Any, Final
 
 import orjson
-from pydantic import ValidationError
 
 from kato_tui.core.client import MAX_LINE, VERSION, address
 from kato_tui.core.errors import KatoError, SessionNotFound
-from kato_tui.core.model.base import Contract
-from kato_tui.core.model.intents import Intent
+from kato_tui.core.operations import BadRequest
 from kato_tui.core.service import Service
 from kato_tui.core.store.fs import FILE_MODE
-from kato_tui.core.store.twin import TwinReader
 
 _MAX_CLIENTS: Final = 32
 _IDLE: Final = 300.0
 _WRITE: Final = 5.0
+_DEAF: Final = 0.1
 _WORK: Final = 120.0
+#: Longest wait of one `changes` request.
+_POLL: Final = 30.0
 
 Request = dict[str, Any]
-
-
-class BadRequest(Exception):
-    """The request makes no sense; the client is told and may go on."""
 
 
 def peer_uid(connection: socket.socket) -> int:
@@ -57,21 +52,9 @@ class Control:
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._guard = threading.Lock()
         self._clients: set[socket.socket] = set()
-        self._closed = False
+        self._closed = threading.Event()
         #: Connections refused or cut because their client was too slow, too many or somebody else's.
         self.dropped = 0
-        self._operations: dict[str, Callable[[Request], Any]] = {
-            "ping": lambda _: {"pid": os.getpid()},
-            "status": lambda _: _plain(self._work(service.engine.status)),
-            "sessions": lambda _: _plain(self._work(service.engine.status))["sessions"],
-            "submit": self._submit,
-            "rebuild": self._rebuild,
-            "stop": lambda _: service.stop(),
-        }
-        self._streams: dict[str, Callable[[Request], Iterator[Any]]] = {
-            "events": self._events,
-            "subscribe": self._subscribe,
-        }
 
     def start(self) -> None:
         self._path.unlink(missing_ok=True)
@@ -82,7 +65,7 @@ class Control:
         threading.Thread(target=self._accept, name="kato-control", daemon=True).start()
 
     def close(self) -> None:
-        self._closed = True
+        self._closed.set()
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
@@ -94,21 +77,30 @@ class Control:
         self._path.unlink(missing_ok=True)
 
     def _accept(self) -> None:
-        while not self._closed:
+        while not self._closed.is_set():
             try:
                 connection, _ = self._listener.accept()
             except OSError:
-                return
-            with self._guard:
-                welcome = len(self._clients) < _MAX_CLIENTS and peer_uid(connection) == os.getuid()
-                if welcome:
-                    self._clients.add(connection)
-                else:
-                    self.dropped += 1
-            if welcome:
+                # Closed, or out of file handles for now: no reason to be deaf for ever.
+                self._closed.wait(_DEAF)
+                continue
+            if self._admit(connection):
                 threading.Thread(target=self._serve, args=(connection,), name="kato-client", daemon=True).start()
             else:
+                self.dropped += 1
                 connection.close()
+
+    def _admit(self, connection: socket.socket) -> bool:
+        """Only the owner, and only so many at a time."""
+        try:
+            own = peer_uid(connection) == os.getuid()
+        except OSError:
+            return False  # gone already
+        with self._guard:
+            if not own or len(self._clients) >= _MAX_CLIENTS:
+                return False
+            self._clients.add(connection)
+        return True
 
     def _serve(self, connection: socket.socket) -> None:
         try:
@@ -134,23 +126,28 @@ class Control:
             return False
         number = request.get("id")
         try:
-            stream = self._streams.get(str(request.get("op")))
-            for item in stream(request) if stream is not None else ():
-                self._send(connection, {"v": VERSION, "id": number, "ok": True, "item": item})
-            result = self._operate(request) if stream is None else None
+            if request.get("op") == "subscribe":
+                for delta in self._subscribe(request):
+                    self._send(connection, {"v": VERSION, "id": number, "ok": True, "item": delta})
+                result: Any = None
+            else:
+                result = self._operate(request)
             self._send(connection, {"v": VERSION, "id": number, "ok": True, "result": result})
-        except (BadRequest, KatoError, TimeoutError, ValidationError) as error:
-            if isinstance(error, TimeoutError) and not str(error):
-                error = BadRequest("the engine is busy: try again")
-            told = {"code": _code(error), "message": str(error)}
+        except (KatoError, TimeoutError) as error:
+            message = str(error) or "the engine is busy: try again"
+            told = {"code": _code(error), "message": message}
             self._send(connection, {"v": VERSION, "id": number, "ok": False, "error": told})
         return True
 
     def _operate(self, request: Request) -> Any:
-        operation = self._operations.get(str(request.get("op")))
-        if operation is None:
-            raise BadRequest(f"unknown operation {request.get('op')!r}")
-        return operation(request)
+        op = str(request.get("op"))
+        if op == "stop":
+            return self._service.stop()
+        if op == "changes":
+            timeout = min(_number(request, "timeout"), _POLL)
+            return self._service.hub.changes(int(_number(request, "since")), timeout)
+        fields = {key: value for key, value in request.items() if key not in ("v", "id", "op")}
+        return self._service.ask(op, fields).result(_WORK)
 
     def _send(self, connection: socket.socket, message: Request) -> None:
         connection.settimeout(_WRITE)
@@ -160,48 +157,27 @@ class Control:
             raise OSError("the client is too slow") from error
         connection.settimeout(_IDLE)
 
-    def _work(self, work: Callable[[], Any]) -> Any:
-        return self._service.call(work).result(_WORK)
-
-    def _submit(self, request: Request) -> Any:
-        fields = {key: value for key, value in request.items() if key not in ("v", "id", "op")}
-        intent = Intent.model_validate(fields)
-        return _plain(self._service.submit(intent).result(_WORK))
-
-    def _rebuild(self, request: Request) -> Any:
-        report = self._work(lambda: self._service.engine.rebuild(str(request.get("session"))))
-        return {"events": report.events, "bytesRead": report.bytes_read}
-
     def _subscribe(self, request: Request) -> Iterator[Any]:
-        version = int(request.get("since") or 0)
-        while not self._closed:
+        version = int(_number(request, "since"))
+        while not self._closed.is_set():
             delta = self._service.hub.changes(version, 1.0)
             if delta.version > version:
-                yield asdict(delta)
+                yield delta
             version = delta.version
             if delta.closed:
                 return
 
-    def _events(self, request: Request) -> Iterator[Any]:
-        engine = self._service.engine
-        key = self._work(lambda: engine.resolve(str(request.get("session"))))
-        seq, version = max(1, int(request.get("fromSeq") or 1)), 0
-        while not self._closed:
-            version = self._service.hub.changes(version).version
-            metadata = self._work(lambda: engine.store.load(key))
-            if metadata is not None and metadata.next_twin_seq > seq:
-                twin = TwinReader(engine.home.twin(key), metadata.next_twin_seq, metadata.twin_length)
-                yield from twin.read(seq)
-                seq = metadata.next_twin_seq
-            if not request.get("follow") or self._service.hub.changes(version, 1.0).closed:
-                return
 
-
-def _plain(value: Contract) -> Any:
-    return value.model_dump(mode="json", by_alias=True, exclude_none=True)
+def _number(request: Request, name: str) -> float:
+    value = request.get(name, 0)
+    if not isinstance(value, int | float) or value < 0:
+        raise BadRequest(f"`{name}` has to be a number, not below 0")
+    return value
 
 
 def _code(error: Exception) -> str:
     if isinstance(error, SessionNotFound):
         return "not-found"
-    return "bad-request" if isinstance(error, BadRequest | ValidationError) else "failed"
+    if isinstance(error, TimeoutError):
+        return "busy"
+    return "bad-request" if isinstance(error, BadRequest) else "failed"

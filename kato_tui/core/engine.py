@@ -28,6 +28,7 @@ from kato_tui.core.model.intents import Intent, Notice, Outcome, RecordingRef, S
 from kato_tui.core.model.session import SessionMetadata
 from kato_tui.core.model.status import EngineStatus, RecordingStatus, RootStatus, SessionStatus, Status
 from kato_tui.core.paths import Home
+from kato_tui.core.pool import Assistance
 from kato_tui.core.providers.base import Provider
 from kato_tui.core.record import desk, resolve
 from kato_tui.core.record.chat import ChatCommands
@@ -44,6 +45,8 @@ from kato_tui.core.store.sessions import SessionStore
 Progress = Callable[["Step"], None]
 NewId = Callable[[], str]
 
+#: Session logs become about this much larger when they are unpacked.
+_COMPRESSION: Final = 8
 #: Warnings kept for readers; each is in the operational log as well.
 _KEPT_NOTICES: Final = 500
 
@@ -92,6 +95,9 @@ class Engine:
         new_id: NewId | None = None,
     ) -> None:
         self.home = home
+        self._config = config
+        self._environ = environ
+        self._user_home = user_home
         self.clock = clock or SystemClock()
         self._fs = fs or Fs()
         self._lock = EngineLock(home.lock)
@@ -104,7 +110,7 @@ class Engine:
         audit = JsonLog(home.audit_log, self.clock)
         policy = write_policy(config, home, user_home)
         self.recorder = Recorder(home, self.store, policy, self.clock, self._fs, audit)
-        around = Surroundings(
+        self._around = Surroundings(
             user_home,
             policy,
             config.markdown,
@@ -113,7 +119,7 @@ class Engine:
             self._others_at,
             new_id or (lambda: str(uuid.uuid4())),
         )
-        director = Director(around)
+        director = Director(self._around)
         self._commands = ChatCommands(director, audit)
         self._desk = desk.Desk(home, self.store, director, self, lambda: self.index.entries, self.clock, audit)
         #: What the user should know, newest last.
@@ -128,6 +134,7 @@ class Engine:
         self.totals = Summary()
         #: Sessions that were up to date once in this run: what comes now is captured live.
         self._watched: set[str] = set()
+        self._let_go: set[str] = set()
 
     @property
     def roots(self) -> list[Root]:
@@ -182,7 +189,7 @@ class Engine:
                 raise SessionNotFound("the log is gone and there is no complete twin of it")
             return
         self.listener.taken(key)
-        self._bring(session, keep_twin=keep_twin or self._keeps_twin(session))
+        self._bring(session, keep_twin=keep_twin or self.keeps_twin(session))
 
     def discover(self) -> None:
         """Look again which sessions there are; note those whose source has gone."""
@@ -327,7 +334,7 @@ class Engine:
 
     def _ingest(self, session: FoundSession, problems: dict[str, str]) -> Report | None:
         try:
-            report = self._bring(session, keep_twin=self._keeps_twin(session))
+            report = self._bring(session, keep_twin=self.keeps_twin(session))
             self.record(session.key)
         except (NeedsRebuild, SourceUnreadable) as error:
             problems[session.key] = str(error)
@@ -344,16 +351,19 @@ class Engine:
         self.finished(session, ingest, first)
         return ingest.report
 
-    def open_ingest(self, session: FoundSession, *, keep_twin: bool | None = None) -> SessionIngest:
+    def open_ingest(
+        self, session: FoundSession, *, keep_twin: bool | None = None, live: bool | None = None
+    ) -> SessionIngest:
         """For callers that advance sessions step by step; `finished` when it has come to its end."""
         return SessionIngest(
             self._stores,
             session.provider,
             session.sources,
-            keep_twin=self._keeps_twin(session) if keep_twin is None else keep_twin,
-            live=session.key in self._watched,
+            keep_twin=self.keeps_twin(session) if keep_twin is None else keep_twin,
+            live=session.key in self._watched if live is None else live,
             commands=self._commands,
-            since=self._since,
+            # What was thrown away here and comes again was seen before: nothing in it is new.
+            since=None if session.key in self._let_go else self._since,
         )
 
     def stepped(self, key: str, ingest: SessionIngest, first: int) -> None:
@@ -372,11 +382,84 @@ class Engine:
         self._watched.add(session.key)
         for outcome in ingest.report.outcomes:
             self._tell(outcome)
+        self.totals.problems.pop(session.key, None)
         self.stepped(session.key, ingest, first)
 
+    # Catch-up by other processes.
+
+    def assistance(self) -> Assistance:
+        """What a process needs to bring sessions up to date for this engine."""
+        return Assistance(
+            hello=lambda: {
+                "home": str(self.home.root),
+                "userHome": str(self._user_home),
+                "config": self._config.model_dump(mode="json", by_alias=True, exclude_none=True),
+                "since": self._since,
+            },
+            lock=lambda: self._lock.descriptor,
+        )
+
+    def assist(self, since: str | None) -> None:
+        """Work for the engine that holds the lock, session by session as it says."""
+        self._since = since
+        self.index.load()
+
+    def is_live(self, key: str) -> bool:
+        """Whether the session was up to date once in this run."""
+        return key in self._watched
+
+    def bytes_to_read(self, key: str, *, keep_twin: bool) -> int:
+        """About how much reading it takes to bring the session up to date; 0 when it is."""
+        session, entry = self.sessions.get(key), self.index.entries.get(key)
+        if session is None:
+            return 0
+        size = session.stamp.size * (_COMPRESSION if session.sources[-1].compressed else 1)
+        if entry is None or entry.source is None or (entry.twin_lags and keep_twin):
+            return size
+        if entry.source.path != texts.written_name(str(session.sources[-1].path)) or entry.source.size > size:
+            return size
+        return size - entry.source.size
+
+    def adopt(self, key: str, events: int, report: Report) -> None:
+        """A session was brought up to date by another process, with `events` new ones in its twin."""
+        self.store.forget(key)
+        self.totals.add(report)
+        self.totals.problems.pop(key, None)
+        self._watched.add(key)
+        for outcome in report.outcomes:
+            self._tell(outcome)
+        self.record(key)
+        self.listener.changed(key)
+        metadata = self.store.load(key)
+        if metadata is not None and events:
+            self.listener.appended(metadata, max(1, metadata.next_twin_seq - events))
+
+    def let_go(self, key: str) -> None:
+        """The session's state is about to be thrown away. Its log may stay: then it is met anew, as the past."""
+        self.listener.taken(key)
+        self._let_go.add(key)
+        self._watched.discard(key)
+
+    def reconfigure(self, config: Config) -> None:
+        """Take new settings while running: roots, where recordings may go, and how new ones are written."""
+        self._config = config
+        known = self._discovery.known
+        self._discovery = Discovery(roots_of(config, self._providers, self._environ, self._user_home))
+        self._discovery.known = known
+        self.sessions = self._discovery.sessions
+        policy = write_policy(config, self.home, self._user_home)
+        self.recorder.policy = policy
+        self._around.policy = policy
+        self._around.settings = config.markdown
+        self.discover()
+
     def failed(self, key: str, error: Exception) -> None:
-        """A session that cannot be read now: said once, tried again when its log changes."""
-        message = f"{self.sessions[key].sources[-1].path}: {error}" if isinstance(error, OSError) else str(error)
+        """A session that cannot be read now: said once, tried again at every sweep."""
+        session = self.sessions.get(key)
+        named = session is not None and isinstance(error, OSError)
+        message = f"{session.sources[-1].path}: {error}" if session is not None and named else str(error)
+        if self.totals.problems.get(key) == message:
+            return
         self.totals.problems[key] = message
         self.warn(_notice(self.clock, "unreadable", message, identity.short_id(identity.session_id(key))))
 
@@ -451,11 +534,11 @@ class Engine:
         except OSError as error:
             problems["index"] = f"{self.home.index}: {error.strerror or error}"
 
-    def _keeps_twin(self, session: FoundSession) -> bool:
+    def keeps_twin(self, session: FoundSession) -> bool:
         if session.keep_twin:
             return True
         entry = self.index.entries.get(session.key)
-        return entry is not None and entry.active_recordings > 0
+        return entry is not None and (entry.keep_twin or entry.active_recordings > 0)
 
     def _changed(self, session: FoundSession, entry: IndexEntry) -> bool:
         source = entry.source
@@ -463,7 +546,7 @@ class Engine:
             return True
         if (source.size, source.mtime_ns) != (session.stamp.size, session.stamp.mtime_ns):
             return True
-        return self._keeps_twin(session) and entry.twin_lags
+        return self.keeps_twin(session) and entry.twin_lags
 
     def _mark_gone(self, key: str) -> None:
         """A log that was deleted takes nothing with it: twin, facts and recordings stay."""

@@ -23,6 +23,19 @@ class Delta:
     progress: dict[str, Any]
     closed: bool
 
+    @classmethod
+    def from_json(cls, found: dict[str, Any]) -> Delta:
+        """A delta as it came over the socket."""
+        return cls(
+            version=found["version"],
+            events=tuple(found["events"]),
+            dropped=found["dropped"],
+            dirty=tuple(found["dirty"]),
+            notices=tuple(found["notices"]),
+            progress=found["progress"],
+            closed=found["closed"],
+        )
+
 
 class Hub:
     def __init__(self) -> None:

@@ -5,53 +5,71 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections import deque
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Final
 
 from kato_tui.core import identity
-from kato_tui.core.config import Config
+from kato_tui.core.config import Config, load_config
 from kato_tui.core.engine import Engine
-from kato_tui.core.errors import KatoError
+from kato_tui.core.errors import ConfigError, KatoError
 from kato_tui.core.glance import glance
 from kato_tui.core.hub import Hub
-from kato_tui.core.ingest.batch import SessionIngest
+from kato_tui.core.ingest.batch import Report, SessionIngest
 from kato_tui.core.ingest.watch import Watcher, is_remote
-from kato_tui.core.model.intents import Intent, Notice, Outcome
+from kato_tui.core.model.intents import Notice, Outcome
 from kato_tui.core.model.session import SessionMetadata
-from kato_tui.core.model.status import Status
+from kato_tui.core.operations import Operations
+from kato_tui.core.pool import Pool
 from kato_tui.core.store.twin import TwinReader
+from kato_tui.core.worker import job_of
+
+Json = dict[str, Any]
 
 _HOT_EVERY: Final = 1.0
 _FOLDERS_EVERY: Final = 10.0
 _ALL_EVERY: Final = 60.0
 _HOT_FOR: Final = 600.0
+#: What is written into a new folder before its own watch stands is told by nobody: it is looked at once more then.
+_SECOND_LOOK: Final = 0.5
+#: The wall clock may leave the steady one by this much before it counts as a jump: a suspended machine, a new time.
+_JUMP: Final = 5.0
+#: Reading more than this, in one session or in all that wait, is left to the worker processes.
+_HEAVY: Final = 1 << 20
+_HEAVY_TOGETHER: Final = 4 << 20
 _SHOWN_EVENTS: Final = 200
 
 
 class Service:
-    """`start`, then `submit`, `call` and `hub` from any thread, then `stop`. `failure` says why it ended by itself."""
+    """`start`, then `ask`, `call` and `hub` from any thread, then `stop`. `failure` says why it ended by itself."""
 
     def __init__(self, engine: Engine, config: Config) -> None:
         self.engine = engine
         self.hub = Hub()
         self.failure: BaseException | None = None
+        #: Processes for long reading; without one, the engine's thread does all in small steps.
+        self.pool: Pool | None = None
+        self.watcher: Watcher | None = None
+        self._operations = Operations(engine)
         self._config = config
+        self._config_stamp = _stamp(engine.home.config)
         self._inbox: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._stopping = False
+        #: The thread has ended: whoever asks now, or still waits, is told so.
+        self._over = False
         self._thread = threading.Thread(target=self._run, name="kato-engine", daemon=True)
         self._waiting: deque[str] = deque()
         self._open: dict[str, SessionIngest] = {}
+        #: By session: what is to be done once a worker has brought it up to date.
+        self._held: dict[str, list[Callable[[], None]]] = {}
         self._hot: dict[str, float] = {}
         self._due = {"hot": 0.0, "folders": 0.0, "all": 0.0}
         self._again: list[tuple[float, Path]] = []
-        self._progress = [0, 0, 0]
-        roots = [root.path for root in engine.roots]
-        mode = config.watch.mode
-        polling = mode == "polling" or (mode == "auto" and any(is_remote(root) for root in roots))
-        self.watcher = None if polling else Watcher(roots, self._wake)
+        self._drift = _drift()
+        self._done, self._total, self._bytes = 0, 0, 0
+        self._reading: dict[str, int] = {}
         engine.listener = self
 
     def start(self) -> None:
@@ -65,32 +83,57 @@ class Service:
         self._inbox.put(None)
 
     def join(self, timeout: float | None = None) -> bool:
-        self._thread.join(timeout)
+        if self._thread.ident is not None:
+            self._thread.join(timeout)
         return not self._thread.is_alive()
+
+    def wake(self) -> None:
+        self._inbox.put(None)
 
     def call(self, work: Callable[[], Any]) -> Future[Any]:
         """Have `work` done in the engine's thread, between two steps."""
         answer: Future[Any] = Future()
-
-        def run() -> None:
-            try:
-                answer.set_result(work())
-            except Exception as error:  # noqa: BLE001 - it belongs to who asked
-                answer.set_exception(error)
-
-        self._inbox.put(run)
+        self._inbox.put(lambda: self._fulfil(answer, work))
+        if self._over:
+            self._refuse_the_rest()
         return answer
 
-    def submit(self, intent: Intent) -> Future[Outcome]:
-        def work() -> Outcome:
+    def ask(self, op: str, fields: Json) -> Future[Json]:
+        """Have an operation done. One that needs a session which takes long to read is done when that is read."""
+        answer: Future[Json] = Future()
+        self._inbox.put(lambda: self._answer(op, fields, answer))
+        if self._over:
+            self._refuse_the_rest()
+        return answer
+
+    def _answer(self, op: str, fields: Json, answer: Future[Json]) -> None:
+        if self._over:
+            self._fulfil(answer, dict)
+            return
+        if op in ("submit", "events"):
             # A log that came a moment ago can be meant as well.
             self._want(self.engine.stir())
-            return self.engine.submit(intent)
+        key = self._operations.session_of(op, fields)
 
-        return self.call(work)
+        def work() -> None:
+            self._fulfil(answer, lambda: self._operations.run(op, fields))
 
-    def snapshot(self) -> Future[Status]:
-        return self.call(self.engine.status)
+        if key is None or self.pool is None or self.engine.bytes_to_read(key, keep_twin=True) < _HEAVY:
+            work()
+            return
+        self._held.setdefault(key, []).append(work)
+        if len(self._held[key]) == 1:
+            self.taken(key)
+            self._delegate(key, keep_twin=True, urgent=True)
+
+    def _fulfil(self, answer: Future[Any], work: Callable[[], Any]) -> None:
+        if self._over:
+            answer.set_exception(KatoError("the engine has stopped"))
+            return
+        try:
+            answer.set_result(work())
+        except Exception as error:  # noqa: BLE001 - it belongs to who asked
+            answer.set_exception(error)
 
     # What the engine tells.
 
@@ -104,6 +147,9 @@ class Service:
         ingest = self._open.pop(key, None)
         if ingest is not None:
             ingest.close()
+        if self.pool is not None and self.pool.has(key):
+            self.pool.cancel(key)
+            self._waiting.append(key)
 
     def appended(self, metadata: SessionMetadata, first: int) -> None:
         begin = max(first, metadata.next_twin_seq - _SHOWN_EVENTS)
@@ -117,8 +163,7 @@ class Service:
         try:
             if self._config.clean_session_states_on_shutdown:
                 self.engine.forget_twins()
-            if self.watcher is not None:
-                self.watcher.start()
+            self._watch()
             while not self._stopping:
                 self._round()
         except BaseException as error:  # noqa: BLE001 - never silent: a notice, and the program's exit code
@@ -127,10 +172,22 @@ class Service:
         finally:
             self._end()
 
+    def _watch(self) -> None:
+        roots = [root.path for root in self.engine.roots]
+        mode = self._config.watch.mode
+        polling = mode == "polling" or (mode == "auto" and any(is_remote(root) for root in roots))
+        if self.watcher is not None:
+            self.watcher.stop()
+        self.watcher = None if polling else Watcher(roots, self.wake)
+        if self.watcher is not None:
+            self.watcher.start()
+
     def _end(self) -> None:
         try:
             if self.watcher is not None:
                 self.watcher.stop()
+            if self.pool is not None:
+                self.pool.close()
             for ingest in self._open.values():
                 ingest.close()
             if self._config.clean_session_states_on_shutdown and self.failure is None:
@@ -139,26 +196,48 @@ class Service:
         except (KatoError, OSError) as error:
             self.failure = self.failure or error
         finally:
+            self._refuse_the_rest()
             self.hub.close()
+
+    def _refuse_the_rest(self) -> None:
+        """Whoever still waits for an answer gets one: the work is done or refused, never forgotten."""
+        self._stopping = True
+        for waiting in self._held.values():
+            for work in waiting:
+                self._inbox.put(work)
+        self._over = True
+        while True:
+            try:
+                left = self._inbox.get_nowait()
+            except queue.Empty:
+                return
+            if left is not None:
+                left()
 
     def _round(self) -> None:
         self._take_inbox()
+        self._take_answers()
         self._follow_hints()
         self._sweep()
         if self._waiting:
             self._step(self._waiting.popleft())
 
     def _take_inbox(self) -> None:
-        wait = not self._waiting
-        timeout = max(0.0, min(min(self._due.values()), *(at for at, _ in self._again or [(1e18, Path())])) - _now())
-        while True:
-            try:
-                work = self._inbox.get(wait and timeout > 0, timeout if wait and timeout > 0 else None)
-            except queue.Empty:
-                return
-            wait = False
-            if work is not None and not self._stopping:
-                work()
+        timeout = 0.0 if self._waiting else max(0.0, min(self._deadlines()) - _now())
+        try:
+            work = self._inbox.get(timeout > 0, timeout or None)
+            while not self._stopping:
+                if work is not None:
+                    work()
+                work = self._inbox.get_nowait()
+        except queue.Empty:
+            return
+        if work is not None:
+            self._inbox.put(work)
+
+    def _deadlines(self) -> Iterable[float]:
+        yield from self._due.values()
+        yield from (at for at, _ in self._again)
 
     def _follow_hints(self) -> None:
         if self.watcher is None:
@@ -169,8 +248,7 @@ class Service:
         if everything:
             self._due["all"] = 0.0
         now = _now()
-        # What is written into a new folder before its own watch stands is told by nobody: look there once more.
-        self._again += [(now + 0.5, path) for path in hints if path.is_dir()]
+        self._again += [(now + _SECOND_LOOK, path) for path in hints if path.is_dir()]
         hints |= {path for at, path in self._again if at <= now}
         self._again = [(at, path) for at, path in self._again if at > now]
         if hints:
@@ -181,28 +259,111 @@ class Service:
         if self._due["all"] <= now:
             self.engine.discover()
             self._want({session.key for session in self.engine.pending()})
-            self._due |= {"all": now + _ALL_EVERY, "folders": now + _FOLDERS_EVERY}
+            self._due |= {"all": now + _ALL_EVERY, "folders": now + self._folders_every()}
         if self._due["folders"] <= now:
             self._want(self.engine.stir())
-            quick = self.engine.watching == "polling"
-            self._due["folders"] = now + (_HOT_EVERY if quick else _FOLDERS_EVERY)
+            self._due["folders"] = now + self._folders_every()
         if self._due["hot"] <= now:
             self._hot = {key: at for key, at in self._hot.items() if now - at < _HOT_FOR}
             self._want(self.engine.stat(self._hot))
             self.engine.tick()
             self.engine.save_index(self.engine.totals.problems)
+            self._notice_jumps()
+            self._notice_config()
             self._due["hot"] = now + _HOT_EVERY
 
+    def _folders_every(self) -> float:
+        return _HOT_EVERY if self.engine.watching == "polling" else _FOLDERS_EVERY
+
+    def _notice_jumps(self) -> None:
+        """After a sleep of the machine, or a new time, everything is looked at: hints may have been lost."""
+        drift = _drift()
+        if abs(drift - self._drift) > _JUMP:
+            self._due["all"] = 0.0
+        self._drift = drift
+
+    def _notice_config(self) -> None:
+        found = _stamp(self.engine.home.config)
+        if found == self._config_stamp:
+            return
+        self._config_stamp = found
+        try:
+            config = load_config(self.engine.home.config)
+            self.engine.reconfigure(config)
+        except ConfigError as error:
+            self.engine.say("config-refused", "error", f"{error}. The former settings stay in force")
+            return
+        self._config = config
+        self._watch()
+        self._due["all"] = 0.0
+        self.engine.say("config-taken", "info", "the settings changed and are in force")
+
     def _want(self, keys: set[str]) -> None:
-        new = [key for key in sorted(keys) if key not in self._waiting]
-        self._waiting.extend(new)
-        self._progress[1] += len(new)
+        new = [key for key in sorted(keys) if not self._is_wanted(key)]
+        self._total += len(new)
+        if self.pool is None:
+            self._waiting.extend(new)
+            return
+        sizes = {key: self._bytes_to_read(key) for key in new}
+        together = sum(sizes.values()) > _HEAVY_TOGETHER or self.pool.busy
+        for key, size in sizes.items():
+            if size >= _HEAVY or (together and not self.engine.is_live(key)):
+                self._delegate(key)
+            else:
+                self._waiting.append(key)
+
+    def _is_wanted(self, key: str) -> bool:
+        return key in self._waiting or (self.pool is not None and self.pool.has(key))
+
+    def _bytes_to_read(self, key: str) -> int:
+        session = self.engine.sessions.get(key)
+        keep = session is not None and self.engine.keeps_twin(session)
+        return self.engine.bytes_to_read(key, keep_twin=keep)
+
+    # Long reading, in other processes.
+
+    def _delegate(self, key: str, *, keep_twin: bool = False, urgent: bool = False) -> None:
+        session = self.engine.sessions.get(key)
+        if session is None or self.pool is None:
+            return
+        keep = keep_twin or self.engine.keeps_twin(session)
+        self.pool.submit(job_of(session, keep_twin=keep, live=self.engine.is_live(key)), urgent=urgent)
+
+    def _take_answers(self) -> None:
+        for answer in self.pool.take() if self.pool is not None else ():
+            key = answer["key"]
+            if "bytes" in answer:
+                self._reading[key] = answer["bytes"]
+                self._tell_progress()
+                continue
+            if "done" in answer:
+                self._adopt(key, answer["done"])
+            else:
+                self.engine.failed(key, KatoError(answer["error"]))
+            self._reading.pop(key, None)
+            self._finish(key)
+            for work in self._held.pop(key, ()):
+                work()
+            if "done" in answer and self.engine.is_pending(key):
+                self._want({key})
+
+    def _adopt(self, key: str, done: Json) -> None:
+        outcomes = [Outcome.model_validate(one) for one in done["outcomes"]]
+        report = Report(done["bytesRead"], done["events"], Counter(done["counters"]), outcomes)
+        self._bytes += report.bytes_read
+        try:
+            self.engine.adopt(key, report.events, report)
+        except (KatoError, OSError) as error:
+            self.engine.failed(key, error)
+
+    # Short reading, here.
 
     def _step(self, key: str) -> None:
         """One batch of one session; one that has more to read waits for its next turn behind the others."""
         session = self.engine.sessions.get(key)
         if session is None:
             self.taken(key)
+            self._finish(key)
             return
         try:
             ingest = self._open.pop(key, None) or self.engine.open_ingest(session)
@@ -213,18 +374,33 @@ class Service:
                 self.engine.stepped(key, ingest, first)
                 return
             ingest.close()
+            self._bytes += ingest.report.bytes_read
             self.engine.finished(session, ingest, first)
-            self._progress[2] += ingest.report.bytes_read
         except (KatoError, OSError) as error:
             self.taken(key)
             self.engine.failed(key, error)
-        self._hot[key] = _now()
-        self._progress[0] += 1
-        self.hub.put_progress(*self._progress)
+        self._finish(key)
 
-    def _wake(self) -> None:
-        self._inbox.put(None)
+    def _finish(self, key: str) -> None:
+        self._hot[key] = _now()
+        self._done += 1
+        self._tell_progress()
+
+    def _tell_progress(self) -> None:
+        self.hub.put_progress(self._done, self._total, self._bytes + sum(self._reading.values()))
 
 
 def _now() -> float:
     return time.monotonic()
+
+
+def _drift() -> float:
+    return time.time() - time.monotonic()
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size

@@ -73,8 +73,8 @@ def test_the_socket_answers_and_a_garbage_client_harms_nobody(running: Running) 
         assert garbage.recv(10) == b""
     (running.logs / "a.jsonl").write_bytes(say("one"))
     with Client(running.home) as client:
-        assert client.request("submit", action="capture", session="a")["code"] == "done"
-        assert [event["payload"]["text"] for event in client.events("a")] == ["one"]
+        assert client.request("submit", intent={"action": "capture", "session": "a"})["code"] == "done"
+        assert [event["payload"]["text"] for event in client.request("events", session="a")["events"]] == ["one"]
         assert client.request("status")["engine"]["activeRecordings"] == 1
     assert running.home.socket.stat().st_mode & 0o777 == 0o600
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
-import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,9 @@ from typing import Any
 import orjson
 import pytest
 
-from kato_tui.commands import backend, clean, events, logs, record, service, status
+from kato_tui.commands import clean, events, logs, record, service, status
+from kato_tui.core import link
+from kato_tui.core.client import RequestFailed
 from kato_tui.core.errors import KatoError, SessionNotFound
 
 STATUS: dict[str, Any] = {
@@ -28,10 +29,16 @@ class FakeEngine:
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, dict[str, Any]]] = []
-        self.answers: dict[str, Any] = {"ping": {}, "status": STATUS}
+        self.answers: dict[str, Any] = {"status": STATUS}
+        self.refusal: Exception | None = None
+
+    def close(self) -> None:
+        return
 
     def request(self, op: str, **fields: Any) -> dict[str, Any]:
         self.asked.append((op, fields))
+        if self.refusal is not None:
+            raise self.refusal
         answer = self.answers[op]
         found: dict[str, Any] = answer.pop(0) if isinstance(answer, list) else answer
         return found
@@ -40,10 +47,7 @@ class FakeEngine:
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeEngine]:
     made = FakeEngine()
-    module = types.ModuleType("kato_tui.core.client")
-    module.Client = lambda home: made  # type: ignore[attr-defined]
-    module.NotRunning = type("NotRunning", (Exception,), {})  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "kato_tui.core.client", module)
+    monkeypatch.setattr(link, "Client", lambda home, timeout: made)
     monkeypatch.setenv("KATO_HOME", str(tmp_path / "kato"))
     yield made
     assert not (tmp_path / "kato").exists(), "a command worked beside the running engine"
@@ -56,7 +60,7 @@ def _arguments(**fields: Any) -> argparse.Namespace:
 def test_status_is_asked_of_the_running_engine(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
     assert status.run_status(_arguments()) == 0
     assert "engine 7 watches by events" in capsys.readouterr().out
-    assert [op for op, _ in engine.asked] == ["ping", "status"]
+    assert [op for op, _ in engine.asked] == ["status"]
 
 
 def test_an_intent_is_sent_as_it_would_stand_in_a_chat(
@@ -95,13 +99,20 @@ def test_outcomes_have_their_exit_codes(engine: FakeEngine, outcome: dict[str, A
 def test_events_come_in_pages_until_there_are_no_more(
     engine: FakeEngine, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    engine.answers["events"] = [{"events": [{"seq": 1}, {"seq": 2}], "more": True}, {"events": [{"seq": 3}]}]
+    engine.answers["events"] = [
+        {"events": [{"seq": 1}, {"seq": 2}], "lastSeq": 3},
+        {"events": [{"seq": 3}], "lastSeq": 4},
+    ]
     assert events.put_events("0a0b0c0d", 1) == 4
     assert [fields["fromSeq"] for op, fields in engine.asked if op == "events"] == [1, 3]
 
 
 def test_followed_events_go_on_where_they_ended(engine: FakeEngine) -> None:
-    engine.answers["events"] = [{"events": [{"seq": 1}]}, {"events": []}, {"events": [{"seq": 2}]}]
+    engine.answers["events"] = [
+        {"events": [{"seq": 1}], "lastSeq": 1},
+        {"events": [], "lastSeq": 1},
+        {"events": [{"seq": 2}], "lastSeq": 2},
+    ]
     waits = iter([None, None])
 
     def wait(seconds: float) -> None:
@@ -113,17 +124,19 @@ def test_followed_events_go_on_where_they_ended(engine: FakeEngine) -> None:
 
 
 def test_a_refusal_of_the_engine_is_the_error_our_own_would_raise(engine: FakeEngine) -> None:
-    engine.answers["rebuild"] = {"severity": "error", "code": "not-found", "message": "no session x"}
+    engine.refusal = RequestFailed("not-found", "no session x")
     with pytest.raises(SessionNotFound, match="no session x"):
         logs.run_rebuild(_arguments(session="xxxxxxxx"))
-    engine.answers["rebuild"] = {"severity": "error", "code": "broken", "message": "cannot"}
+    engine.refusal = RequestFailed("failed", "cannot")
     with pytest.raises(KatoError, match="cannot"):
         logs.run_rebuild(_arguments(session="xxxxxxxx"))
 
 
-def test_nothing_is_cleaned_under_a_running_engine(engine: FakeEngine) -> None:
-    with pytest.raises(KatoError, match="while an engine runs"):
-        clean.run_clean(_arguments(older_than=3, yes=True))
+def test_cleaning_is_asked_of_the_running_engine(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
+    engine.answers["clean"] = {"done": True, "bytes": 0, "sessions": [], "files": [], "refused": {}}
+    assert clean.run_clean(_arguments(older_than=3, yes=True)) == 0
+    assert engine.asked[-1] == ("clean", {"olderThan": 3, "yes": True})
+    assert capsys.readouterr().out == "nothing to clean\n"
 
 
 def test_live_redraws_on_a_terminal_and_tells_changes_in_a_pipe(
@@ -158,20 +171,15 @@ def test_live_redraws_on_a_terminal_and_tells_changes_in_a_pipe(
     ]
 
 
-def test_no_client_means_no_running_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "kato_tui.core.client", None)
-    assert backend.connect(backend.home()) is None
-
-
 def test_status_of_a_running_engine_needs_neither_pydantic_nor_the_engine() -> None:
     code = (
-        "import sys, types\n"
-        "module = types.ModuleType('kato_tui.core.client')\n"
+        "import sys\n"
+        "from kato_tui.core import link\n"
         "class Client:\n"
-        "    def __init__(self, home): pass\n"
+        "    def __init__(self, home, timeout): pass\n"
+        "    def close(self): pass\n"
         f"    def request(self, op, **fields): return {STATUS!r}\n"
-        "module.Client, module.NotRunning = Client, type('NotRunning', (Exception,), {})\n"
-        "sys.modules['kato_tui.core.client'] = module\n"
+        "link.Client = Client\n"
         "from kato_tui.cli import run\n"
         "assert run(['status']) == 0 and run(['status', '--json']) == 0\n"
         "loaded = {'pydantic', 'textual', 'orjson', 'kato_tui.core.engine'} & set(sys.modules)\n"
@@ -184,10 +192,7 @@ def test_status_of_a_running_engine_needs_neither_pydantic_nor_the_engine() -> N
 def test_a_unit_file_is_printed_for_the_program_that_runs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    module = types.ModuleType("kato_tui.service_unit")
-    module.unit = lambda kind, program: f"{kind} starts {program}\n"  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "kato_tui.service_unit", module)
     monkeypatch.setattr(sys, "argv", ["/nowhere/pytest"])
     assert service.run_service(_arguments(kind="systemd", what="print-unit")) == 0
-    assert capsys.readouterr().out.startswith("systemd starts ")
+    assert capsys.readouterr().out.startswith("[Unit]")
     assert service.program().endswith("kato-tui")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import signal
 from datetime import UTC, datetime
@@ -86,21 +85,3 @@ def test_the_throw_away_home_is_gone_also_when_the_process_is_asked_to_end() -> 
         assert base.is_dir()
         os.kill(os.getpid(), signal.SIGTERM)
     assert not base.exists()
-
-
-def test_played_live_it_writes_in_a_thread_and_ends_on_ctrl_c(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def interrupted(seconds: float) -> None:
-        raise KeyboardInterrupt
-
-    assert demo.play_live(tmp_path, interrupted) == 0
-    assert "Flaky tide test" in capsys.readouterr().out
-
-
-def test_the_dashboard_is_said_to_come_later(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(demo, "play_live", lambda base: 0)
-    assert demo.run_demo(argparse.Namespace(once=False, no_ui=False)) == 0
-    assert "--no-ui" in capsys.readouterr().err

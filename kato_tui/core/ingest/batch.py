@@ -108,6 +108,11 @@ class SessionIngest:
     def metadata(self) -> SessionMetadata:
         return self._metadata
 
+    @property
+    def bytes_so_far(self) -> int:
+        """For progress: what was read, the pass that is under way included."""
+        return self.report.bytes_read + (self._fold.bytes_read if self._fold is not None else 0)
+
     def step(self) -> bool:
         """One batch. False when the session is up to date."""
         if self._finished:

@@ -6,6 +6,7 @@ the first time they are seen: what their heads told is kept in the index, so tha
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -22,6 +23,10 @@ from kato_tui.core.providers.base import Provider, SourceFile
 
 #: Files whose owner is remembered between sweeps; the oldest are simply identified again.
 _REMEMBERED: Final = 100_000
+#: File systems keep time in steps; two changes within one cannot be told apart.
+_TICK: Final = 100_000_000
+
+_FolderStamp = tuple[int, int] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +70,8 @@ def roots_of(
 class Discovery:
     """Knows the sessions there are. Remembers whose file is whose, so that a second look opens nothing.
 
-    `sweep` is the truth and costs one stat a session. The others cost what changed: `look` follows hints, `stat` looks at
-    chosen sessions, `stir` lists only folders' roots whose modification time moved.
+    `sweep` is the truth and costs one stat a session. The others cost what changed: `look` follows hints, `stat` looks
+    at chosen sessions, `stir` lists only the roots in which a folder's modification time moved.
     """
 
     def __init__(self, roots: list[Root]) -> None:
@@ -79,7 +84,7 @@ class Discovery:
         #: By root: the logs below it as they were last listed, and their sessions.
         self._listed: list[dict[Path, SourceFile]] = [{} for _ in roots]
         self._members: dict[str, dict[Path, tuple[SourceFile, Root]]] = {}
-        self._folders: dict[Path, tuple[int, int]] = {}
+        self._folders: dict[Path, _FolderStamp] = dict.fromkeys(root.path for root in roots)
         #: Files below a root that are no logs, so that their changes cost no listing; forgotten at every sweep.
         self._foreign: set[Path] = set()
 
@@ -87,10 +92,11 @@ class Discovery:
         """Every session there is now, by session key."""
         self._foreign.clear()
         self._met.clear()
+        before = self._stamps()
         for number in range(len(self.roots)):
             self._list(number)
         self.stat(list(self._members.keys() | self.sessions.keys()))
-        self._note_folders()
+        self._note_folders(before)
         self._refresh_known()
         return self.sessions
 
@@ -117,15 +123,16 @@ class Discovery:
             elif path not in self._foreign:
                 stirred.update(number for number, root in enumerate(self.roots) if path.is_relative_to(root.path))
                 self._note_foreign(path)
-        for number in stirred:
-            keys |= self._list(number)
         if stirred:
-            self._note_folders()
+            before = self._stamps()
+            for number in stirred:
+                keys |= self._list(number)
+            self._note_folders(before)
         return self.stat(keys)
 
     def stir(self) -> set[str]:
         """List the roots below which a known folder changed; the keys of the sessions that changed with it."""
-        moved = [folder for folder, seen in self._folders.items() if _folder_stamp(folder) != seen]
+        moved = [folder for folder, seen in self._folders.items() if seen is None or _folder_stamp(folder) != seen]
         return self.look(moved) if moved else set()
 
     def stat(self, keys: Iterable[str]) -> set[str]:
@@ -179,8 +186,12 @@ class Discovery:
         keep = any(root.keep_twins for _, root in members.values())
         return FoundSession(key, root.provider, ordered, stamp, keep) if stamp is not None else None
 
-    def _note_folders(self) -> None:
-        """The folders in which logs lie, up to their roots: a file that comes or goes moves their time."""
+    def _note_folders(self, before: dict[Path, _FolderStamp]) -> None:
+        """The folders in which logs lie, up to their roots: a file that comes or goes moves their time.
+
+        With the stamps from before they were listed: what came in between is then a change. A folder that was not
+        known before is listed once more.
+        """
         folders: set[Path] = set()
         for root, listed in zip(self.roots, self._listed, strict=True):
             folders.add(root.path)
@@ -188,7 +199,10 @@ class Discovery:
                 while folder not in folders and folder.is_relative_to(root.path):
                     folders.add(folder)
                     folder = folder.parent
-        self._folders = {folder: _folder_stamp(folder) for folder in folders}
+        self._folders = {folder: before.get(folder) for folder in folders}
+
+    def _stamps(self) -> dict[Path, _FolderStamp]:
+        return {folder: _folder_stamp(folder) for folder in self._folders}
 
     def _note_foreign(self, path: Path) -> None:
         if len(self._foreign) < _REMEMBERED and not path.is_dir():
@@ -258,10 +272,11 @@ def _source_of(path: Path, owner: FileOwner) -> SourceFile | None:
     )
 
 
-def _folder_stamp(folder: Path) -> tuple[int, int]:
-    """Inode and mtime; a folder that is not there has neither."""
+def _folder_stamp(folder: Path) -> _FolderStamp:
+    """Inode and mtime, zeros for a folder that is not there; None when it changed so lately that it may do so again
+    without its time moving on."""
     try:
         found = folder.stat()
     except OSError:
         return 0, 0
-    return found.st_ino, found.st_mtime_ns
+    return None if time.time_ns() - found.st_mtime_ns < _TICK else (found.st_ino, found.st_mtime_ns)

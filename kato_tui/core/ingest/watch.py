@@ -9,6 +9,8 @@ from typing import Final, Literal
 
 _MAX_HINTS: Final = 10_000
 _FIRST_WAIT: Final = 0.5
+#: How often the roots themselves are looked at: whether they came, went or were made anew.
+_LOOK_AGAIN: Final = 1.0
 _LAST_WAIT: Final = 30.0
 _REMOTE: Final = ("nfs", "cifs", "smb", "9p", "fuse", "drvfs", "vboxsf")
 
@@ -48,10 +50,10 @@ class Watcher:
                 self._watch()
                 wait = _FIRST_WAIT
             except Exception:  # noqa: BLE001 - names, limits and permissions all end a watch; the sweeps go on
+                self.mode = "polling"
+                self._put(set(), everything=True)
+                self._stop.wait(wait)
                 wait = min(wait * 2, _LAST_WAIT)
-            self.mode = "polling"
-            self._put(set(), everything=True)
-            self._stop.wait(wait)
 
     def _watch(self) -> None:
         """Until a root comes, goes or is made anew: its watch would be blind."""
@@ -60,7 +62,7 @@ class Watcher:
         seen = self._inodes()
         existing = [root for root in self._roots if root.is_dir()]
         if not existing:
-            self._stop.wait(1)
+            self._stop.wait(_LOOK_AGAIN)
             return
         batches = watchfiles.watch(
             *existing,
@@ -68,13 +70,18 @@ class Watcher:
             debounce=100,
             step=20,
             stop_event=self._stop,
-            rust_timeout=1000,
+            rust_timeout=int(_LOOK_AGAIN * 1000),
             yield_on_timeout=True,
             raise_interrupt=False,
             force_polling=False,
         )
+        # The first one comes when the watch stands: what happened before it did is for a sweep to find.
+        everything = True
         for batch in batches:
             self.mode = "events"
+            if everything:
+                self._put(set(), everything=True)
+                everything = False
             if batch:
                 self._put({Path(path) for _, path in batch})
             if self._inodes() != seen:

@@ -34,6 +34,7 @@ class IndexEntry(Contract):
     facts: Facts
     twin_events: Count = 0
     twin_lags: bool = False
+    keep_twin: bool = False
     behind_bytes: Count = 0
     recordings: list[RecordingEntry] = Field(default_factory=list)
     #: A recording may lack something that the twin holds: looked at before anything else after a start.

@@ -10,7 +10,8 @@ from kato_tui.core.model.base import Contract
 from kato_tui.core.model.events import Identifier
 from kato_tui.core.model.settings import RecordSettings
 
-Action = Literal["start", "record", "capture", "export", "stop", "resume"]
+#: `keep` is not for chats: keep a twin of the session from now on, or with the argument `off`, no longer.
+Action = Literal["start", "record", "capture", "export", "stop", "resume", "keep"]
 Severity = Literal["info", "warning", "error"]
 
 

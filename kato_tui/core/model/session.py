@@ -130,6 +130,8 @@ class SessionMetadata(Contract):
     command_cursor: Count = 0
     #: How often each command line was met (by hash): a rewritten log that shows them again runs none of them again.
     command_counts: dict[str, int] = Field(default_factory=dict)
+    #: The user wants this session's twin kept, whatever the settings of its root.
+    keep_twin: bool = False
     facts: Facts = Field(default_factory=Facts)
     recordings: list[Recording] = Field(default_factory=list)
     created_at: str | None = None

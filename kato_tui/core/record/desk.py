@@ -68,7 +68,7 @@ class Desk:
         if not isinstance(answer, resolve.Matched):
             return [_error(answer.code, answer.reason)], []
         key = answer.found[0].session_key
-        return self._in_session(key, intent)
+        return self._keep(key, intent) if intent.action == "keep" else self._in_session(key, intent)
 
     def _among_all(self, intent: Intent) -> tuple[list[Outcome], list[str]]:
         """A target without a session: looked for among the recordings of all."""
@@ -98,6 +98,20 @@ class Desk:
         if answer.warning is not None:
             outcomes.append(both_outcome(answer.warning, None))
         return outcomes, changed
+
+    def _keep(self, key: str, intent: Intent) -> tuple[list[Outcome], list[str]]:
+        """A twin of this one session, whatever its root's setting says."""
+        keep = intent.argument is None
+        if not keep and intent.argument != "off":
+            return [_error("invalid-argument", f"keep takes nothing or `off`, not {intent.argument}")], []
+        try:
+            self._store.update(key, lambda current: current.model_copy(update={"keep_twin": keep}))
+            self._sessions.freshen(key, keep_twin=keep)
+        except (KatoError, OSError) as error:
+            return [_error("unreadable", f"cannot keep a twin: {error}")], []
+        short = identity.short_id(identity.session_id(key))
+        message = f"a twin of session {short} is kept from now on" if keep else f"no twin of session {short} is kept"
+        return [Outcome(code="done", severity="info", message=message, session_short_id=short)], [key]
 
     def _in_session(self, key: str, intent: Intent) -> tuple[list[Outcome], list[str]]:
         try:

@@ -60,7 +60,7 @@ class Wish:
     settings: RecordSettings | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Surroundings:
     """What decisions depend on besides the session itself."""
 

@@ -70,7 +70,7 @@ class Recorder:
     def __init__(self, home: Home, store: SessionStore, policy: WritePolicy, clock: Clock, fs: Fs, audit: Log) -> None:
         self._home = home
         self._store = store
-        self._policy = policy
+        self.policy = policy
         self._clock = clock
         self._fs = fs
         self._audit = audit
@@ -300,7 +300,7 @@ class Recorder:
 
     def _allowed(self, recording: Recording) -> Allowed:
         """The destination, decided anew by the policy every time."""
-        decision = self._policy.check(Path(recording.destination))
+        decision = self.policy.check(Path(recording.destination))
         if not isinstance(decision, Allowed):
             raise WriteRefused(decision)
         return decision

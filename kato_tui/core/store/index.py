@@ -110,6 +110,7 @@ def entry_of(home: Home, metadata: SessionMetadata) -> IndexEntry:
         facts=metadata.facts,
         twin_events=metadata.next_twin_seq - 1,
         twin_lags=metadata.twin_cursor is not None,
+        keep_twin=metadata.keep_twin,
         behind_bytes=max(0, source.size - read) if source is not None else 0,
         recordings=[
             RecordingEntry(
