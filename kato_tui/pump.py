@@ -1,7 +1,7 @@
 """Between link and screen: threads that wait for the engine, so that the screen never does.
 
-The screen gets one frozen `Update` at a time, at once after a quiet spell and then at most four times a second; while it
-has not taken one over, no other is made. Threads are daemons: leaving never waits for them. No Textual in here.
+The screen gets one frozen `Update` at a time, at once after a quiet spell and then at most four times a second; while
+it has not taken one over, no other is made. Threads are daemons: leaving never waits for them. No Textual in here.
 """
 
 from __future__ import annotations
