@@ -13,7 +13,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from kato_tui.commands import show
 from kato_tui.commands.backend import backend, home
 from kato_tui.commands.configure import check
 from kato_tui.commands.talk import DONE, FAILED, put, put_json
@@ -21,6 +20,7 @@ from kato_tui.core import retention
 from kato_tui.core.errors import ConfigError, KatoError
 from kato_tui.core.paths import Home
 from kato_tui.view.safe import safe
+from kato_tui.view.words import moment
 
 Level = Literal["ok", "warning", "problem"]
 Json = dict[str, Any]
@@ -230,7 +230,7 @@ def _clock(looked: Looked) -> Iterator[Finding]:
     ahead = [
         one["sessionShortId"]
         for one in looked.sessions
-        if (last := show.moment(one.get("lastActivity"))) is not None and last > looked.now + _AHEAD
+        if (last := moment(one.get("lastActivity"))) is not None and last > looked.now + _AHEAD
     ]
     if looked.now < _BEFORE_US:
         yield Finding("clock", "problem", f"it says {looked.now:%Y-%m-%d %H:%M}: set it, or recordings get wrong times")

@@ -4,59 +4,15 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from pathlib import PurePath
-from typing import Any, Final
+from datetime import datetime, timedelta
+from typing import Final
 
 from kato_tui.view.safe import safe
-
-Json = Mapping[str, Any]
-
-#: Reason -> how it looks. The word is always there: glyphs and colours are for the eye only.
-STATES: Final[dict[str, str]] = {
-    "acting": "● working",
-    "thinking": "● thinking",
-    "decision": "◆ asks you",
-    "idle": "○ idle",
-    "process-gone": "× ended",
-}
-RECORDINGS: Final[dict[str, str]] = {
-    "recording": "● recording",
-    "behind": "◐ behind",
-    "failing": "! failing",
-    "stopped": "○ stopped",
-}
-SEVERITIES: Final[dict[str, str]] = {"info": "·", "warning": "!", "error": "✗"}
+from kato_tui.view.words import RECORDINGS, SEVERITIES, STATES, Json, age, moment, project
 
 OLD: Final = timedelta(days=7)
 _TITLE: Final = 60
 _LEAST: Final = 8
-_AGES: Final = ((86400 * 365, "y"), (86400, "d"), (3600, "h"), (60, "m"))
-
-
-def moment(text: str | None) -> datetime | None:
-    """A timestamp of a contract, or None where there is none that can be read: logs write what they like."""
-    if not text:
-        return None
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
-
-
-def age(text: str | None, now: datetime) -> str:
-    """How long ago, in one unit: `3m`."""
-    then = moment(text)
-    if then is None:
-        return "?"
-    seconds = int((now - then).total_seconds())
-    if seconds < 0:
-        return "in the future" if seconds < -60 else "now"
-    for length, unit in _AGES:
-        if seconds >= length:
-            return f"{seconds // length}{unit}"
-    return "now" if seconds < 10 else f"{seconds}s"
 
 
 def split_hidden(sessions: Iterable[Json], now: datetime, *, everything: bool) -> tuple[list[Json], dict[str, int]]:
@@ -104,13 +60,6 @@ def title(session: Json) -> str:
     text = session.get("title")
     name = safe(str(text), _TITLE) if text else "(no title yet)"
     return f"{name} (log gone)" if session.get("sourceGone") else name
-
-
-def project(session: Json) -> str:
-    """The last folder of the working directory, with the branch: what tells sessions of one machine apart."""
-    folder = PurePath(str(session["cwd"])).name if session.get("cwd") else ""
-    branch = session.get("gitBranch")
-    return safe(f"{folder or '-'}{f'@{branch}' if branch else ''}", 40)
 
 
 def session_rows(sessions: Iterable[Json], now: datetime) -> list[list[str]]:

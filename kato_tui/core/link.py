@@ -34,6 +34,10 @@ class Link(ABC):
     def status(self) -> Json:
         return self._ask("status")
 
+    def engine(self) -> Json:
+        """The engine's own part of the status: what a screen that knows the sessions asks again and again."""
+        return self._ask("engine")
+
     def session(self, session: str) -> Json:
         return self._ask("session", session=session)
 

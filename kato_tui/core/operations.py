@@ -36,6 +36,7 @@ class Operations:
         self._table: dict[str, Callable[[Json], Json]] = {
             "ping": lambda _: {"pid": os.getpid()},
             "status": lambda _: _plain(engine.status()),
+            "engine": lambda _: _plain(engine.engine_status()),
             "session": lambda fields: _plain(engine.session_status(self._key(fields))),
             "submit": self._submit,
             "events": self._events,

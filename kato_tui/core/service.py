@@ -15,6 +15,7 @@ from kato_tui.core import identity
 from kato_tui.core.config import Config, load_config
 from kato_tui.core.engine import Engine
 from kato_tui.core.errors import ConfigError, KatoError
+from kato_tui.core.glance import glance
 from kato_tui.core.hub import Hub
 from kato_tui.core.ingest.batch import Report, SessionIngest
 from kato_tui.core.ingest.watch import Watcher, is_remote
@@ -39,7 +40,6 @@ _JUMP: Final = 5.0
 _HEAVY: Final = 1 << 20
 _HEAVY_TOGETHER: Final = 4 << 20
 _SHOWN_EVENTS: Final = 200
-_SHOWN_TEXT: Final = 200
 
 
 class Service:
@@ -155,7 +155,7 @@ class Service:
         begin = max(first, metadata.next_twin_seq - _SHOWN_EVENTS)
         twin = TwinReader(self.engine.home.twin(metadata.session_key), metadata.next_twin_seq, metadata.twin_length)
         short = identity.short_id(metadata.session_id)
-        self.hub.put_events([_shown(event, short) for event in twin.read(begin)], begin - first)
+        self.hub.put_events([glance(event, short) for event in twin.read(begin)], begin - first)
 
     # The thread.
 
@@ -404,15 +404,3 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_mtime_ns, found.st_size
-
-
-def _shown(event: Json, short: str) -> Json:
-    payload, moment = event["payload"], event.get("time", {})
-    text = payload.get("text") or payload.get("line") or payload.get("name") or payload.get("prompt") or ""
-    return {
-        "sessionShortId": short,
-        "seq": event["seq"],
-        "kind": event["kind"],
-        "time": moment.get("providerTimestamp") or moment.get("capturedAt"),
-        "text": str(text)[:_SHOWN_TEXT],
-    }

@@ -56,6 +56,7 @@ def session_status(
         resume_command=provider.resume_command(facts) if provider is not None else None,
         twin_events=entry.twin_events if entry is not None else 0,
         twin_lags=entry is None or entry.twin_lags,
+        keep_twin=entry is not None and entry.keep_twin,
         bytes_behind=entry.behind_bytes if entry is not None else 0,
         unknown_types=facts.unknown_types,
         recordings=recordings,

@@ -66,6 +66,8 @@ class SessionStatus(Contract):
     resume_command: str | None = None
     twin_events: Count
     twin_lags: bool
+    #: The user wants a twin of it, whatever the settings say of the others.
+    keep_twin: bool = False
     bytes_behind: Count
     unknown_types: dict[str, int] = Field(default_factory=dict)
     recordings: list[RecordingStatus] = Field(default_factory=list)

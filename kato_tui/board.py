@@ -1,0 +1,212 @@
+"""What the dashboard knows of the engine: its own copy, changed only by updates. No Textual, no thread, no file."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from kato_tui.view import sessions as rows
+from kato_tui.view import warnings
+from kato_tui.view.bar import Facts, Phase
+from kato_tui.view.warnings import Alert
+
+Json = Mapping[str, Any]
+
+#: Events of all sessions that are kept for the feed of everything.
+FEED: Final = 2000
+_ALERTS: Final = 500
+#: Seconds over which the rate of events is taken.
+_WINDOW: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """All that is new since the last one, as the pump hands it over: frozen, so no thread can change it."""
+
+    sessions: tuple[Json, ...] = ()
+    #: Keys of sessions that are no more.
+    gone: tuple[str, ...] = ()
+    engine: Json | None = None
+    events: tuple[Json, ...] = ()
+    dropped: int = 0
+    notices: tuple[Json, ...] = ()
+    progress: Json | None = None
+    phase: Phase | None = None
+    cpu: float | None = None
+    rss: int | None = None
+    #: Days after which each assistant deletes its logs, and which setting says so.
+    rules: Mapping[str, tuple[int, str]] | None = None
+    #: The very first of a connection: what is in it is not news.
+    first: bool = False
+
+
+@dataclass(slots=True)
+class Changes:
+    """Which parts of the screen an update concerns."""
+
+    sessions: bool = False
+    alerts: bool = False
+    events: tuple[Json, ...] = ()
+    #: Sessions that have just begun to wait for their user.
+    calling: list[Json] = field(default_factory=list)
+    news: list[Alert] = field(default_factory=list)
+
+
+def wall_clock() -> datetime:
+    return datetime.now(UTC)
+
+
+class Board:
+    def __init__(self, now: Callable[[], datetime] = wall_clock, title: str = "kato") -> None:
+        self.now = now
+        self.title = title
+        self.sessions: dict[str, Json] = {}
+        self.engine: Json = {}
+        self.phase: Phase = "starting"
+        self.progress: Json = {}
+        self.feed: deque[Json] = deque(maxlen=FEED)
+        self.cpu: float | None = None
+        self.rss: int | None = None
+        self.unseen: dict[str, int] = {}
+        self._keys: dict[str, str] = {}
+        self._seen: dict[str, int] = {}
+        self._notices: deque[Alert] = deque(maxlen=_ALERTS)
+        self._standing: dict[str, list[Alert]] = {}
+        self._retention: list[Alert] = []
+        self._rules: Mapping[str, tuple[int, str]] = {}
+        self._acknowledged: set[str] = set()
+        self._own = 0
+        self._recent: deque[tuple[datetime, int]] = deque()
+
+    # What comes in.
+
+    def apply(self, update: Update) -> Changes:
+        """Take an update over and say what it changed."""
+        changes = Changes(events=update.events)
+        if update.first:
+            self._forget()
+        for one in update.sessions:
+            self._put(one, changes, first=update.first)
+        for key in update.gone:
+            changes.sessions = self._drop(key) or changes.sessions
+        self._take_engine(update)
+        self.feed.extend(update.events)
+        if update.events or update.dropped:
+            self._recent.append((self.now(), len(update.events) + update.dropped))
+        for notice in update.notices:
+            alert = warnings.from_notice(notice)
+            self._notices.append(alert)
+            changes.news += [] if update.first else [alert]
+        changes.alerts = changes.sessions or bool(update.notices)
+        if update.rules is not None:
+            self._rules = update.rules
+        if update.rules is not None or update.first:
+            self._retention = warnings.retention(self.sessions.values(), self._rules, self.now())
+            changes.alerts = True
+        return changes
+
+    def _forget(self) -> None:
+        """Another engine speaks: what the last one said of itself holds no longer."""
+        self.feed.clear()
+        self._notices = deque((one for one in self._notices if one.key.startswith("own")), maxlen=_ALERTS)
+
+    def _take_engine(self, update: Update) -> None:
+        self.engine = update.engine if update.engine is not None else self.engine
+        self.progress = update.progress if update.progress is not None else self.progress
+        self.phase = update.phase or self.phase
+        self.cpu = update.cpu if update.cpu is not None else self.cpu
+        self.rss = update.rss if update.rss is not None else self.rss
+
+    def _put(self, session: Json, changes: Changes, *, first: bool) -> None:
+        key = rows.key_of(session)
+        before = self.sessions.get(key)
+        self.sessions[key] = session
+        self._keys[str(session["sessionShortId"])] = key
+        said = rows.messages(session)
+        # A session that was there when we came has nothing unseen; one that appears now is all news.
+        base = self._seen.setdefault(key, said if first or before is not None else 0)
+        if said != base or key in self.unseen:
+            self.unseen[key] = max(0, said - base)
+        found = warnings.standing(session)
+        if found or key in self._standing:
+            self._standing[key] = found
+        changes.sessions = True
+        if not first and rows.needs_you(before, session):
+            changes.calling.append(session)
+
+    def _drop(self, key: str) -> bool:
+        found = self.sessions.pop(key, None)
+        if found is not None:
+            self._keys.pop(str(found["sessionShortId"]), None)
+        self._standing.pop(key, None)
+        self.unseen.pop(key, None)
+        return found is not None
+
+    # What is asked.
+
+    def session(self, name: str | None) -> Json | None:
+        """By key or by short id."""
+        if name is None:
+            return None
+        return self.sessions.get(name) or self.sessions.get(self._keys.get(name, ""))
+
+    def recordings(self) -> list[Json]:
+        return [one for session in self.sessions.values() for one in session.get("recordings", ())]
+
+    def recording(self, recording_id: str) -> Json | None:
+        return next((one for one in self.recordings() if one["recordingId"] == recording_id), None)
+
+    def mark_seen(self, *keys: str) -> None:
+        for key in keys:
+            if key in self.sessions:
+                self._seen[key] = rows.messages(self.sessions[key])
+                self.unseen.pop(key, None)
+
+    def alerts(self) -> list[Alert]:
+        """What is not acknowledged: what stands first, then what happened, newest first."""
+        standing = [alert for found in self._standing.values() for alert in found]
+        urgent = sorted((*standing, *self._retention), key=lambda one: _RANK.get(one.severity, 9))
+        everything = (*urgent, *reversed(self._notices))
+        return [one for one in everything if one.key not in self._acknowledged]
+
+    def acknowledge(self, *keys: str) -> None:
+        self._acknowledged.update(keys)
+
+    def tell(self, code: str, severity: str, message: str) -> Alert:
+        """Something that the dashboard itself has to say."""
+        self._own += 1
+        alert = Alert(f"own{self._own}", self.now().isoformat(), code, severity, message)
+        self._notices.append(alert)
+        return alert
+
+    def rate(self) -> float:
+        """Events a second, over the last few."""
+        now = self.now()
+        while self._recent and (now - self._recent[0][0]).total_seconds() > _WINDOW:
+            self._recent.popleft()
+        return sum(count for _, count in self._recent) / _WINDOW
+
+    def facts(self) -> Facts:
+        everyone = self.sessions.values()
+        return Facts(
+            phase=self.phase,
+            title=self.title,
+            engine=self.engine,
+            sessions=len(self.sessions),
+            recordings=sum(len(rows.active(one)) for one in everyone),
+            behind=int(self.engine.get("bytesBehind", 0)),
+            rate=self.rate(),
+            progress=self.progress,
+            cpu=self.cpu,
+            rss=self.rss,
+            asking=sum(
+                one.get("reason") == "decision" and one.get("state") == "needs-you" and not one.get("problem")
+                for one in everyone
+            ),
+        )
+
+
+_RANK: Final = {"error": 0, "warning": 1, "info": 2}

@@ -1,0 +1,105 @@
+"""The dashboard's own colours: dark, light, for eyes that do not tell red from green, and for 16-colour terminals."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from textual.theme import Theme
+
+DARK: Final = "kato-dark"
+LIGHT: Final = "kato-light"
+SAFE: Final = "kato-safe"
+ANSI: Final = "kato-16"
+
+#: Colours that the style sheet uses beyond the common ones: the three assistants and the speakers of a conversation.
+_NAMES: Final = ("claude", "codex", "gemini", "you", "tool", "muted", "line", "cursor", "brand")
+
+
+def _variables(*colours: str) -> dict[str, str]:
+    return {f"kato-{name}": colour for name, colour in zip(_NAMES, colours, strict=True)}
+
+
+THEMES: Final = (
+    Theme(
+        name=DARK,
+        primary="#7aa2f7",
+        secondary="#9d8cf5",
+        accent="#ff8f6b",
+        success="#8fd694",
+        warning="#f2c35c",
+        error="#ff6b7d",
+        foreground="#d5d9e6",
+        background="#12141c",
+        surface="#12141c",
+        panel="#1b1f2b",
+        dark=True,
+        variables=_variables(
+            "#e89a6f", "#7fc8d8", "#8ea9ff", "#8fd694", "#a8b2d1", "#7b829b", "#2e3446", "#262c3e", "#12141c"
+        ),
+    ),
+    Theme(
+        name=LIGHT,
+        primary="#2f5fd0",
+        secondary="#6a4fc4",
+        accent="#c2410c",
+        success="#1f7a3d",
+        warning="#8a5a00",
+        error="#b4232f",
+        foreground="#1f2430",
+        background="#fbfaf7",
+        surface="#fbfaf7",
+        panel="#efede7",
+        dark=False,
+        variables=_variables(
+            "#a4541f", "#11697e", "#3a56c5", "#1f7a3d", "#454d63", "#6d7387", "#d5d2c9", "#e6e9f5", "#fbfaf7"
+        ),
+    ),
+    # Blue, orange and yellow of Okabe and Ito: nothing is told by red against green.
+    Theme(
+        name=SAFE,
+        primary="#56b4e9",
+        secondary="#cc79a7",
+        accent="#e69f00",
+        success="#56b4e9",
+        warning="#f0e442",
+        error="#ff9a52",
+        foreground="#e4e6eb",
+        background="#101216",
+        surface="#101216",
+        panel="#1c2027",
+        dark=True,
+        variables=_variables(
+            "#e69f00", "#56b4e9", "#cc79a7", "#f0e442", "#b9c4d0", "#8a929e", "#343a44", "#28303c", "#101216"
+        ),
+    ),
+    # The terminal's own sixteen colours and its own background.
+    Theme(
+        name=ANSI,
+        primary="ansi_blue",
+        secondary="ansi_magenta",
+        accent="ansi_bright_yellow",
+        success="ansi_green",
+        warning="ansi_yellow",
+        error="ansi_bright_red",
+        foreground="ansi_default",
+        background="ansi_default",
+        surface="ansi_default",
+        panel="ansi_default",
+        dark=True,
+        ansi=True,
+        variables=_variables(
+            "ansi_yellow",
+            "ansi_cyan",
+            "ansi_bright_blue",
+            "ansi_green",
+            "ansi_cyan",
+            "ansi_bright_black",
+            "ansi_bright_black",
+            "ansi_blue",
+            "ansi_default",
+        ),
+    ),
+)
+OWN: Final = tuple(theme.name for theme in THEMES)
+#: What the key goes through.
+CYCLE: Final = (DARK, LIGHT, SAFE)

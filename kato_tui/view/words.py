@@ -1,0 +1,107 @@
+"""The words and glyphs that stand for states and times, the same on the screen and on the command line. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import PurePath
+from typing import Any, Final
+
+from kato_tui.view.safe import safe
+
+Json = Mapping[str, Any]
+
+#: Reason -> how it looks. The word is always there: glyphs and colours are for the eye only.
+STATES: Final[dict[str, str]] = {
+    "acting": "● working",
+    "thinking": "● thinking",
+    "decision": "◆ asks you",
+    "idle": "○ idle",
+    "process-gone": "× ended",
+}
+RECORDINGS: Final[dict[str, str]] = {
+    "recording": "● recording",
+    "behind": "◐ behind",
+    "failing": "! failing",
+    "stopped": "○ stopped",
+}
+SEVERITIES: Final[dict[str, str]] = {"info": "·", "warning": "!", "error": "✗"}
+
+_AGES: Final = ((86400 * 365, "y"), (86400, "d"), (3600, "h"), (60, "m"))
+_UNITS: Final = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def moment(text: str | None) -> datetime | None:
+    """A timestamp of a contract, or None where there is none that can be read: logs write what they like."""
+    if not text:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+
+
+def age(text: str | None, now: datetime) -> str:
+    """How long ago, in one unit: `3m`."""
+    then = moment(text)
+    if then is None:
+        return "?"
+    seconds = int((now - then).total_seconds())
+    if seconds < 0:
+        return "in the future" if seconds < -60 else "now"
+    for length, unit in _AGES:
+        if seconds >= length:
+            return f"{seconds // length}{unit}"
+    return "now" if seconds < 10 else f"{seconds}s"
+
+
+def since(text: str | None, now: datetime) -> str:
+    """How long ago for a screen that is not redrawn every second: `now` for the whole first minute, `-` if unknown."""
+    told = age(text, now)
+    if told == "?":
+        return "-"
+    return "now" if told.endswith("s") or told == "in the future" else told
+
+
+def clock(text: str | None, *, seconds: bool = True) -> str:
+    """The local time of day of a timestamp; blanks of the same width when it has none."""
+    then = moment(text)
+    if then is None:
+        return " " * (8 if seconds else 5)
+    try:
+        local = then.astimezone()
+    except (OverflowError, ValueError):
+        return " " * (8 if seconds else 5)
+    return local.strftime("%H:%M:%S" if seconds else "%H:%M")
+
+
+def amount(count: float | None) -> str:
+    """A count in at most five columns: `93.5k`."""
+    if count is None:
+        return "-"
+    for size, unit in _UNITS:
+        if count >= size:
+            value = count / size
+            return f"{value:.1f}{unit}" if value < 100 else f"{value:.0f}{unit}"
+    return f"{count:.0f}"
+
+
+def home_path(path: str, user_home: str = "") -> str:
+    """A path as people write it: `~` for their home. Cleaned."""
+    if user_home and (path == user_home or path.startswith(user_home.rstrip("/") + "/")):
+        path = "~" + path[len(user_home.rstrip("/")) :]
+    return safe(path)
+
+
+def short_path(path: str, size: int, user_home: str = "") -> str:
+    """A path cut at its front, because its end is what tells files apart."""
+    shown = home_path(path, user_home)
+    return shown if len(shown) <= size else "…" + shown[-(size - 1) :]
+
+
+def project(session: Json) -> str:
+    """The last folder of the working directory, with the branch: what tells sessions of one machine apart."""
+    folder = PurePath(str(session["cwd"])).name if session.get("cwd") else ""
+    branch = session.get("gitBranch")
+    return safe(f"{folder or '-'}{f'@{branch}' if branch else ''}", 40)

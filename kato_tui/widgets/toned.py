@@ -1,0 +1,73 @@
+"""From tones to styles: what turns the plain lines of `view` into strips, with the theme's colours."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+from textual.widget import Widget
+
+from kato_tui.view.cells import TONES, Line, Tone, crop
+
+_MOST: Final = 4000
+
+
+class Toned(Widget):
+    """A widget that draws lines. Styles are looked up once a theme, strips are kept as long as nothing changes."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"tone--{tone}" for tone in TONES} | {"row--cursor", "row--blurred"}
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self._tones: dict[tuple[Tone, str], Style] = {}
+        self._strips: dict[tuple[Line, int, str], Strip] = {}
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._tones.clear()
+        self._strips.clear()
+
+    def style_of(self, tone: Tone, row: str = "") -> Style:
+        """The style of a tone; `row` names the component class of the row it stands in."""
+        found = self._tones.get((tone, row))
+        if found is None:
+            found = self.rich_style + self.get_component_rich_style(f"tone--{tone}", partial=True)
+            if row:
+                found += self.get_component_rich_style(row, partial=True)
+            self._tones[tone, row] = found
+        return found
+
+    def strip(self, line: Line, width: int, row: str = "") -> Strip:
+        key = (line, width, row)
+        found = self._strips.get(key)
+        if found is None:
+            if len(self._strips) > _MOST:
+                self._strips.clear()
+            segments = [Segment(one.text, self.style_of(one.tone, row)) for one in crop(line, width)]
+            found = Strip(segments).adjust_cell_length(width, self.style_of("text", row))
+            self._strips[key] = found
+        return found
+
+
+class Lines(Toned):
+    """A few lines of text that something else decides on."""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self.lines: list[Line] = []
+
+    def show(self, lines: list[Line]) -> None:
+        """Repaint, if there is anything new in them."""
+        if lines != self.lines:
+            grown = len(lines) != len(self.lines)
+            self.lines = lines
+            self.refresh(layout=grown and self.styles.is_auto_height)
+
+    def render_line(self, y: int) -> Strip:
+        line = self.lines[y] if y < len(self.lines) else ()
+        return self.strip(line, self.size.width)
+
+    def get_content_height(self, container: object, viewport: object, width: int) -> int:  # noqa: ARG002
+        return len(self.lines)
