@@ -36,7 +36,7 @@ class Clickable(Lines):
         bar: Clickable
         name: str
 
-    def __init__(self, *, id: str) -> None:  # noqa: A002
+    def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self._places: list[tuple[int, int, str]] = []
 

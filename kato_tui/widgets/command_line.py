@@ -159,7 +159,7 @@ class CommandLine(Vertical):
         event.stop()
         text = event.value
         if self.mode == "command" and text.strip():
-            self._former = [one for one in self._former if one != text][-_KEPT:] + [text]
+            self._former = [*[one for one in self._former if one != text][-_KEPT:], text]
         self.close()
         self.post_message(self.Entered(self.mode, text))
 

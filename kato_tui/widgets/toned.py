@@ -19,7 +19,7 @@ class Toned(Widget):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"tone--{tone}" for tone in TONES} | {"row--cursor", "row--blurred"}
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._tones: dict[tuple[Tone, str], Style] = {}
         self._strips: dict[tuple[Line, int, str], Strip] = {}
@@ -54,7 +54,7 @@ class Toned(Widget):
 class Lines(Toned):
     """A few lines of text that something else decides on."""
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.lines: list[Line] = []
 

@@ -42,7 +42,7 @@ class VirtualList(Toned, ScrollView, can_focus=True):
         list: VirtualList
         key: str
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.items: Sequence[str] = ()
         self.cursor: str | None = None
