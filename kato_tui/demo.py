@@ -15,8 +15,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
+from kato_tui.attach import own_link
 from kato_tui.commands import show
-from kato_tui.commands.talk import DONE, put, say
+from kato_tui.commands.talk import DONE, put
 from kato_tui.core.clock import Clock, SystemClock
 from kato_tui.core.config import Config
 from kato_tui.core.engine import Engine
@@ -122,9 +123,9 @@ def run_demo(arguments: argparse.Namespace) -> int:
     with throw_away_home() as base:
         if arguments.once:
             return play_through(base)
-        if not arguments.no_ui:
-            say("the dashboard is not built yet: the demonstration runs as with --no-ui. ctrl+c ends it")
-        return play_live(base, as_json=arguments.lines_json)
+        if arguments.no_ui:
+            return play_live(base, as_json=arguments.lines_json)
+        return show_live(base)
 
 
 def play_through(base: Path, clock: SteppedClock | None = None) -> int:
@@ -147,6 +148,17 @@ def play_live(base: Path, *, as_json: bool = False) -> int:
 
     with performance(base) as host:
         return headless.run(host, as_json=as_json)
+
+
+def show_live(base: Path) -> int:
+    """The story in real time, on the dashboard."""
+    from kato_tui import dashboard
+
+    dashboard.need_terminal("kato-tui --demo --no-ui")
+    with performance(base) as host:
+        return dashboard.show(
+            lambda: own_link(host), host.config, user_home=str(base), title="kato demo", throw_away=True
+        )
 
 
 @contextmanager

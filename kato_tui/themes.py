@@ -96,10 +96,35 @@ THEMES: Final = (
             "ansi_bright_black",
             "ansi_bright_black",
             "ansi_blue",
-            "ansi_default",
-        ),
+            "ansi_black",
+        )
+        | {
+            # Textual's own style sheets ask for these of every theme of this sort.
+            "ansi-background": "ansi_black",
+            "ansi-foreground": "ansi_white",
+            "border-blurred": "ansi_bright_black",
+            "block-cursor-foreground": "ansi_black",
+            "block-cursor-background": "ansi_white",
+            "input-cursor-background": "ansi_white",
+            "input-cursor-foreground": "ansi_black",
+            "input-selection-background": "ansi_blue",
+            "input-selection-foreground": "ansi_white",
+            "screen-selection-background": "ansi_blue",
+            "screen-selection-foreground": "ansi_white",
+        },
     ),
 )
 OWN: Final = tuple(theme.name for theme in THEMES)
 #: What the key goes through.
 CYCLE: Final = (DARK, LIGHT, SAFE)
+
+
+def defaults(theme: Theme) -> dict[str, str]:
+    """The colours beyond the common ones, for themes that are not ours."""
+    warning, success = theme.warning or "yellow", theme.success or "green"
+    accent, second = theme.accent or theme.primary, theme.secondary or theme.primary
+    muted = theme.variables.get("foreground-muted") or ("#8a8f98" if theme.dark else "#6b7078")
+    line = theme.panel or theme.surface or muted
+    cursor = theme.variables.get("block-cursor-blurred-background") or theme.panel or "#303440"
+    brand = theme.background or ("#000000" if theme.dark else "#ffffff")
+    return _variables(warning, second, theme.primary, success, accent, muted, line, cursor, brand)

@@ -19,6 +19,7 @@ class Host:
     """`start` (`HomeBusy` when another engine has the home), then `link` from any thread, then `close`."""
 
     def __init__(self, engine: Engine, config: Config, *, workers: int | None = None) -> None:
+        self.config = config
         self.service = Service(engine, config)
         if workers != 0:
             self.service.pool = Pool(engine.assistance(), self.service.wake, workers or _spare_cores())

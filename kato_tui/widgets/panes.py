@@ -44,8 +44,8 @@ class Pane(VirtualList):
         title = Content.assemble((f" {self.NUMBER} ", "$kato-muted"), (f"{self.WORD} ", "bold"))
         if more:
             title += Content.styled(f"{safe(more, 200)} ", "$kato-muted")
-        self.border_title = title  # type: ignore[assignment]
-        self.border_subtitle = Content.styled(f" {safe(below, 200)} ", "$kato-muted") if below else None  # type: ignore[assignment]
+        self.border_title = title
+        self.border_subtitle = Content.styled(f" {safe(below, 200)} ", "$kato-muted") if below else None
 
     BINDINGS: ClassVar[list[BindingType]] = []
 
@@ -174,7 +174,7 @@ class EventsPane(Pane):
         self.fresh = 0
         #: The short id of the session shown, and whether its events are on their way.
         self.shown: str | None = None
-        self.loading = False
+        self.loading_events = False
         self.twinless = False
         self._title = ""
         self._rows: dict[str, Json] = {}
@@ -188,8 +188,6 @@ class EventsPane(Pane):
         self.loading_events = not twinless and short is not None
         self.follow, self.fresh = True, 0
         self._put({}, to_end=True)
-
-    loading_events = False
 
     def open_everything(self) -> None:
         self.everything = True

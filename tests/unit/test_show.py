@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kato_tui.commands import show
+from kato_tui.view import words
 
 NOW = datetime(2026, 11, 18, 9, 0, tzinfo=UTC)
 
@@ -55,7 +56,7 @@ def _engine(**fields: Any) -> dict[str, Any]:
     ],
 )
 def test_ages_are_said_in_one_unit(text: str | None, shown: str) -> None:
-    assert show.age(text, NOW) == shown
+    assert words.age(text, NOW) == shown
 
 
 def test_old_sessions_and_sub_agents_are_hidden_unless_they_matter() -> None:

@@ -1,0 +1,467 @@
+"""The dashboard: its panes, its layouts, and what becomes of what the engine tells. Deeds are in `deeds.py`.
+
+Everything that may take time happens in the pump's threads; this thread only paints and asks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Final
+
+from rich.text import Text
+from textual import on
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.containers import Container
+from textual.events import DescendantFocus, Resize
+from textual.message import Message
+from textual.screen import Screen
+
+from kato_tui import themes
+from kato_tui.actions import ACTIONS, PANES, Action, shown, with_keymap
+from kato_tui.board import Board, Changes, Update
+from kato_tui.core.config import Config
+from kato_tui.core.glance import glance
+from kato_tui.core.link import Link
+from kato_tui.deeds import Deeds
+from kato_tui.pump import Answer, Errands, Lost, MakeLink, Pump
+from kato_tui.view import card
+from kato_tui.view.safe import safe
+from kato_tui.view.warnings import Alert
+from kato_tui.view.words import Json
+from kato_tui.widgets.bars import Card, Clickable, KeyBar, StatusBar, TabBar
+from kato_tui.widgets.command_line import CommandLine
+from kato_tui.widgets.panes import EventsPane, Pane, RecordingsPane, SessionsPane, WarningsPane
+from kato_tui.widgets.virtual_list import VirtualList
+
+#: Events asked for at a time.
+PAGE: Final = 500
+_AGES_EVERY: Final = 15.0
+_TOASTS: Final = 3
+_NARROW, _WIDE, _LOW = 100, 160, 20
+_SEVERITIES: Final = {"info": "information", "warning": "warning", "error": "error"}
+
+
+@dataclass
+class Posted(Message):
+    """Something from a thread."""
+
+    what: Update | Lost | Answer
+
+
+class Actions(Provider):
+    """The palette: every action of the table, and the themes."""
+
+    async def discover(self) -> Hits:
+        for name, words, run in self._offered():
+            yield DiscoveryHit(name, run, help=words)
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for name, words, run in self._offered():
+            score = matcher.match(name)
+            if score > 0:
+                yield Hit(score, matcher.highlight(name), run, help=words)
+
+    def _offered(self) -> Iterable[tuple[str, str, Callable[[], Any]]]:
+        app = self.app
+        assert isinstance(app, Dashboard)
+        for one in app.offered():
+            name = one.id.replace("-", " ").capitalize()
+            where = f"{one.scope} · " if one.scope in PANES else ""
+            yield name, f"{where}{one.help} ({shown(one.keys[0])})", partial(app.do, one.id)
+        for name in sorted(app.available_themes):
+            yield f"Theme {name}", "change the colours", partial(app.set_theme, name)
+
+
+class Dashboard(App[int]):
+    CSS_PATH = "kato_tui.tcss"
+    TITLE = "kato-tui"
+    COMMANDS: ClassVar[set[Any]] = {Actions}
+    ENABLE_COMMAND_PALETTE = True
+    COMMAND_PALETTE_BINDING = "ctrl+p"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "do('interrupt')", show=False, priority=True)]
+
+    def __init__(
+        self, make_link: MakeLink, config: Config, *, user_home: str = "", title: str = "kato", throw_away: bool = False
+    ) -> None:
+        super().__init__()
+        #: Nothing that happens here lasts, so leaving needs no warning.
+        self.throw_away = throw_away
+        self.actions = with_keymap(config.keymap)
+        self.config = config
+        self.user_home = user_home
+        self.board = Board(title=title)
+        self.pump = Pump(make_link, self._from_thread)
+        self.local = Errands(self._from_thread, "kato-local")
+        self.deeds = Deeds(self)
+        self.failure: Exception | None = None
+        self._split = 0
+        self._asked_for: str | None = None
+        for theme in themes.THEMES:
+            self.register_theme(theme)
+
+    # Composition.
+
+    def compose(self) -> ComposeResult:
+        keys = {scope: self._bindings_of(scope) for scope in PANES}
+        yield StatusBar()
+        yield TabBar()
+        with Container(id="board"):
+            yield SessionsPane(self.board, self.user_home, keys["sessions"])
+            yield Card()
+            yield EventsPane(self.board, self.user_home, keys["events"])
+            yield RecordingsPane(self.board, self.user_home, keys["recordings"])
+            yield WarningsPane(self.board, self.user_home, keys["warnings"])
+        yield CommandLine()
+        yield KeyBar()
+
+    def _bindings_of(self, scope: str) -> list[Binding]:
+        """One binding for each key; keys that move are anywhere's too, but lists need them before their scroll bars."""
+        mine = [one for one in self.actions if one.scope == scope or one.group == "Moving"]
+        return list(
+            Binding.make_bindings(
+                Binding(key, f"app.do('{one.id}')", one.help, show=False, id=f"{one.id}-{key}")
+                for one in mine
+                for key in one.keys
+            )
+        )
+
+    def on_mount(self) -> None:
+        for one in self.actions:
+            if one.scope == "anywhere" and one.group != "Moving":
+                for key in one.keys:
+                    self._bind(key, one)
+        self.set_theme(self.config.theme or self._own_theme(), say=False)
+        self._handle_signals()
+        self.sessions.focus()
+        self._lay_out()
+        self.show_status()
+        self.set_interval(_AGES_EVERY, self._repaint_ages)
+        self.pump.start()
+
+    def _bind(self, key: str, action: Action) -> None:
+        # Tab would be taken by the screen, which knows nothing of zoom and tabs.
+        screen = self.screen._bindings
+        for one in Binding.make_bindings([Binding(key, f"app.do('{action.id}')", action.help, show=False)]):
+            screen.key_to_bindings[one.key] = [one]
+
+    def _own_theme(self) -> str:
+        return themes.ANSI if self.console.color_system == "standard" else themes.DARK
+
+    def _handle_signals(self) -> None:
+        """A closed terminal or a `kill` ends us like a key does: the terminal is put right first."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            with suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.add_signal_handler(number, partial(self._end, number))
+
+    def _end(self, number: int) -> None:
+        self.exit(return_code=128 + number)
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return super().get_theme_variable_defaults() | themes.defaults(self.current_theme)
+
+    @property
+    def sessions(self) -> SessionsPane:
+        return self.base.query_one(SessionsPane)
+
+    @property
+    def recordings(self) -> RecordingsPane:
+        return self.base.query_one(RecordingsPane)
+
+    @property
+    def events(self) -> EventsPane:
+        return self.base.query_one(EventsPane)
+
+    @property
+    def warnings(self) -> WarningsPane:
+        return self.base.query_one(WarningsPane)
+
+    @property
+    def line(self) -> CommandLine:
+        return self.base.query_one(CommandLine)
+
+    @property
+    def base(self) -> Screen[Any]:
+        """The screen with the panes, whatever lies over it."""
+        return self.screen_stack[0]
+
+    @property
+    def panes(self) -> tuple[Pane, ...]:
+        return (self.sessions, self.recordings, self.events, self.warnings)
+
+    @property
+    def pane(self) -> Pane:
+        """The pane that has the focus, or had it before something lay over it."""
+        found = self.base.focused
+        return found if isinstance(found, Pane) else self._last_pane or self.sessions
+
+    _last_pane: Pane | None = None
+
+    # Layout.
+
+    def on_resize(self, event: Resize) -> None:
+        self._lay_out(event.size.width, event.size.height)
+
+    def _lay_out(self, width: int | None = None, height: int | None = None) -> None:
+        width, height = width or self.size.width, height or self.size.height
+        narrow = width < _NARROW or height < _LOW
+        base = self.base
+        base.set_class(narrow, "-tabs")
+        base.set_class(not narrow and width >= _WIDE, "-wide")
+        self._show_panes()
+
+    @property
+    def zoomed(self) -> bool:
+        return self.base.has_class("-zoom")
+
+    def _show_panes(self) -> None:
+        """Which panes are seen: all, or the focused one where there is room for one only."""
+        alone = self.zoomed or self.base.has_class("-tabs")
+        for one in self.panes:
+            one.display = not alone or one is self.pane
+        self.base.query_one(Card).display = not alone and self.base.has_class("-wide")
+        self._share_room()
+        self._show_tabs()
+        self._show_keys()
+        self._show_card()
+
+    def _share_room(self) -> None:
+        """Rows and columns, moved by what the user asked for."""
+        board = self.base.query_one("#board")
+        alone = self.zoomed or self.base.has_class("-tabs")
+        if alone:
+            board.styles.grid_columns, board.styles.grid_rows = "1fr", "1fr"
+        elif self.base.has_class("-wide"):
+            board.styles.grid_columns = f"{20 + self._split}fr {20 - self._split}fr"
+            board.styles.grid_rows = "15 3fr 2fr"
+        else:
+            board.styles.grid_columns = "11fr 9fr"
+            board.styles.grid_rows = f"{20 + 2 * self._split}fr {12 - self._split}fr {12 - self._split}fr"
+
+    def resize_panes(self, step: int) -> None:
+        self._split = max(-8, min(8, self._split + step))
+        self._share_room()
+
+    def zoom(self, on: bool) -> None:
+        self.base.set_class(on, "-zoom")
+        self._show_panes()
+
+    def go_to(self, pane: Pane) -> None:
+        pane.display = True
+        pane.focus()
+
+    def on_descendant_focus(self, event: DescendantFocus) -> None:
+        if isinstance(event.widget, Pane):
+            self._last_pane = event.widget
+            self._show_panes()
+
+    def _show_tabs(self) -> None:
+        sums = {"recordings": len(self.recordings.items), "sessions": len(self.sessions.items)}
+        alerts = len(self.warnings.items)
+        names = []
+        for pane in self.panes:
+            count = sums.get(pane.NAME) or (alerts if pane.NAME == "warnings" else 0)
+            names.append((pane.NAME, f"{pane.WORD} {count}" if count else pane.WORD))
+        bar = self.base.query_one(TabBar)
+        bar.display = self.base.has_class("-tabs")
+        bar.tell(names, self.pane.NAME)
+
+    def _show_keys(self) -> None:
+        pane = self.pane
+        mine = [one for one in self.actions if one.footer and one.scope == pane.NAME]
+        common = [one for one in self.actions if one.footer and one.scope == "anywhere"]
+        hints = [(shown(one.keys[0]), one.footer, one.id) for one in (*mine, *common)]
+        self.base.query_one(KeyBar).tell(hints)
+
+    def _show_card(self) -> None:
+        shown_card = self.base.query_one(Card)
+        if shown_card.display:
+            size = max(20, shown_card.size.width)
+            shown_card.show(card.card(self.sessions.session, size, self.board.now(), self.user_home))
+
+    def _repaint_ages(self) -> None:
+        """Times that are told as ages grow by themselves."""
+        self.sessions.repaint()
+        self.recordings.repaint()
+        self._show_card()
+        self.show_status()
+
+    def show_status(self) -> None:
+        self.base.query_one(StatusBar).tell(self.board.facts())
+
+    # What comes from threads.
+
+    def _from_thread(self, what: Update | Lost | Answer) -> None:
+        self.post_message(Posted(what))
+
+    @on(Posted)
+    def _take(self, message: Posted) -> None:
+        what = message.what
+        if isinstance(what, Update):
+            try:
+                self._apply(what)
+            finally:
+                self.pump.taken()
+        elif isinstance(what, Lost):
+            self.deeds.engine_lost(what)
+        elif what.error is not None:
+            self.say("dashboard-failed", "error", str(what.error) or type(what.error).__name__)
+            what.then(None)
+        else:
+            what.then(what.result)
+
+    def _apply(self, update: Update) -> None:
+        changes = self.board.apply(update)
+        if changes.sessions or update.first:
+            self.sessions.take()
+            self.recordings.take(self.sessions.session)
+            self._watch_selected(again=update.first)
+        if changes.alerts:
+            self.warnings.take()
+        if changes.events:
+            self.events.append(changes.events)
+        self._tell_news(changes)
+        self._show_tabs()
+        self._show_card()
+        self.show_status()
+
+    def _tell_news(self, changes: Changes) -> None:
+        for alert in changes.news[:_TOASTS]:
+            self.toast(alert)
+        if len(changes.news) > _TOASTS:
+            self.notify(f"{len(changes.news) - _TOASTS} more in the warnings", markup=False)
+        if changes.calling and self.config.bell:
+            self.deeds.ring(changes.calling)
+
+    def toast(self, alert: Alert) -> None:
+        self.notify(
+            safe(alert.message, 400),
+            title=safe(alert.session or "", 12),
+            severity=_SEVERITIES.get(alert.severity, "information"),  # type: ignore[arg-type]
+            timeout=8 if alert.severity == "error" else 4,
+            markup=False,
+        )
+
+    def say(self, code: str, severity: str, message: str) -> None:
+        """Something of the dashboard's own: a toast, and a line in the warnings."""
+        self.toast(self.board.tell(code, severity, message))
+        self.warnings.take()
+
+    # What is selected.
+
+    @on(VirtualList.Moved)
+    def _moved(self, message: VirtualList.Moved) -> None:
+        message.stop()
+        if message.list is self.sessions:
+            self.recordings.take(self.sessions.session)
+            self._watch_selected()
+            self._show_card()
+        elif message.list is self.events and self.events.index == 0:
+            self.deeds.read_older()
+
+    @on(VirtualList.Opened)
+    def _opened(self, message: VirtualList.Opened) -> None:
+        message.stop()
+        self.do(_OPENS[str(message.list.id)])
+
+    @on(Clickable.Picked)
+    def _picked(self, message: Clickable.Picked) -> None:
+        message.stop()
+        if isinstance(message.bar, TabBar):
+            self.go_to(next(one for one in self.panes if message.name == one.NAME))
+        else:
+            self.do(message.name)
+
+    def _watch_selected(self, *, again: bool = False) -> None:
+        """Show the events of the selected session, asking for them where they are not the ones shown."""
+        if self.events.everything:
+            return
+        session = self.sessions.session
+        short = str(session["sessionShortId"]) if session is not None else None
+        has_twin = bool(session and session.get("twinEvents"))
+        if short == self._asked_for and not again and not (self.events.twinless and has_twin):
+            return
+        self._asked_for = short
+        title = f"of {short}" if short else ""
+        self.events.open_session(short, title, twinless=not has_twin)
+        if short is not None and has_twin:
+            self.read_events(short)
+
+    def watch_selected_again(self) -> None:
+        self._watch_selected(again=True)
+
+    def read_events(self, short: str) -> None:
+        self.events.loading_events = True
+
+        def read(link: Link) -> list[Json]:
+            return [glance(one, short) for one in link.events(short, -PAGE, PAGE)["events"]]
+
+        self.pump.ask(read, lambda rows: self._fill(short, rows), slot="events")
+
+    def _fill(self, short: str, rows: list[Json] | None) -> None:
+        if short == self.events.shown and not self.events.everything:
+            self.events.fill(rows or ())
+
+    # Keys.
+
+    def action_do(self, name: str) -> None:
+        self.do(name)
+
+    def do(self, name: str) -> None:
+        """Carry out an action of the table."""
+        self.deeds.do(name)
+
+    def offered(self) -> list[Action]:
+        """What the palette has: everything but the moving about."""
+        return [one for one in self.actions if one.group != "Moving" and one.id != "palette"]
+
+    def set_theme(self, name: str, *, say: bool = True) -> None:
+        if name not in self.available_themes:
+            self.say(
+                "no-theme", "warning", f"there is no theme {safe(name, 40)}: {', '.join(sorted(self.available_themes))}"
+            )
+            name = themes.DARK
+        self.theme = name
+        if say:
+            self.notify(f"theme {name}: set `theme` in config.toml to keep it", markup=False, timeout=2)
+
+    @on(CommandLine.Typed)
+    def _typed(self, message: CommandLine.Typed) -> None:
+        self.deeds.typed(message.mode, message.text)
+
+    @on(CommandLine.Entered)
+    def _entered(self, message: CommandLine.Entered) -> None:
+        self.pane.focus()
+        self.deeds.entered(message.mode, message.text)
+
+    @on(CommandLine.Left)
+    def _left(self, message: CommandLine.Left) -> None:
+        self.pane.focus()
+        if message.mode == "filter":
+            self.deeds.entered("filter", "")
+
+    def write_raw(self, sequence: str) -> None:
+        """A sequence for the terminal itself. Only for fixed words: nothing of a log may get here."""
+        if self._driver is not None:
+            self._driver.write(sequence)
+            self._driver.flush()
+
+    # When something goes wrong.
+
+    def _fatal_error(self) -> None:
+        """Textual would print every local variable, and with them what was said in the sessions."""
+        self.failure = self._exception
+        self._exit_renderables.append(Text(f"kato-tui: {type(self._exception).__name__}: the dashboard failed"))
+        self._close_messages_no_wait()
+
+
+#: What a double click does: the same as Enter, whatever key the user has put that on.
+_OPENS: Final[dict[str, str]] = {one.scope: one.id for one in ACTIONS if "enter" in one.keys}

@@ -1,0 +1,78 @@
+"""`kato-tui`: the dashboard on the user's own sessions. What stands between command line and screen."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import Final
+
+from kato_tui.actions import with_keymap
+from kato_tui.commands.talk import UsageError
+from kato_tui.core.clock import SystemClock
+from kato_tui.core.config import Config, load_config
+from kato_tui.core.logs import JsonLog
+from kato_tui.core.paths import Home
+from kato_tui.pump import MakeLink
+
+#: What the engine gets for its last step before it is left to finish or die: restarting is safe either way.
+_PATIENCE: Final = 1.5
+
+
+def run_dashboard(_: argparse.Namespace) -> int:
+    from kato_tui.attach import attach
+    from kato_tui.core.host import own_host
+
+    need_terminal("kato-tui --no-ui")
+    home = Home.from_environ(os.environ, Path.home())
+    config = load_config(home.config)
+    return show(lambda: attach(home, lambda: own_host(home, config)), config, user_home=str(Path.home()), log_to=home)
+
+
+def need_terminal(instead: str) -> None:
+    """A screen needs one; scripts and services are told what they want."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError(f"the dashboard needs a terminal; without one: {instead}")
+    if os.environ.get("TERM", "") in ("dumb", ""):
+        raise UsageError(
+            f"this terminal cannot show the dashboard (TERM is {os.environ.get('TERM') or 'not set'}): {instead}"
+        )
+
+
+def show(
+    make_link: MakeLink,
+    config: Config,
+    *,
+    user_home: str,
+    title: str = "kato",
+    throw_away: bool = False,
+    log_to: Home | None = None,
+) -> int:
+    """Run the screen until it is left. The terminal is restored by then, whatever happened."""
+    with_keymap(config.keymap)
+    from kato_tui.app import Dashboard
+
+    app = Dashboard(make_link, config, user_home=user_home, title=title, throw_away=throw_away)
+    app.run()
+    ended = app.pump.close(_PATIENCE)
+    if app.failure is not None:
+        _report(app.failure, log_to)
+    code = app.return_code or 0
+    if not ended:
+        # The engine is in the middle of something long. It can be cut off anywhere; waiting is what people notice.
+        sys.stdout.flush()
+        os._exit(code)
+    return code
+
+
+def _report(failure: Exception, log_to: Home | None) -> None:
+    """Where it went wrong, without the values: those are conversations."""
+    frames = [f"{one.filename}:{one.lineno} {one.name}" for one in traceback.extract_tb(failure.__traceback__)]
+    if log_to is not None:
+        log = JsonLog(log_to.operational_log, SystemClock())
+        log.write("dashboard.failed", error=type(failure).__name__, frames=frames)
+        sys.stderr.write(f"kato-tui: please report this; the trace is in {log_to.operational_log}\n")
+    else:
+        sys.stderr.write("".join(f"  {frame}\n" for frame in frames))

@@ -1,0 +1,1 @@
+"""Screens over the dashboard: one event in full, all keys, a question."""

@@ -1,0 +1,88 @@
+"""One event in full: as a document, or as the JSON that the twin holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Markdown, Static
+
+from kato_tui.view import events
+from kato_tui.view.cells import plain
+from kato_tui.view.safe import safe
+from kato_tui.view.words import Json
+
+#: Ask for the event before (-1) or after (1) the one that is shown.
+Turn = Callable[[int], None]
+
+
+class Detail(ModalScreen[None]):
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,enter", "dismiss", show=False),
+        Binding("r", "raw", show=False),
+        Binding("y", "copy", show=False),
+        Binding("n,right,l", "turn(1)", show=False),
+        Binding("p,left,h", "turn(-1)", show=False),
+        Binding("j,down", "scroll(1)", show=False),
+        Binding("k,up", "scroll(-1)", show=False),
+        Binding("pagedown,space,ctrl+d", "scroll(15)", show=False),
+        Binding("pageup,ctrl+u", "scroll(-15)", show=False),
+        Binding("g,home", "ends(-1)", show=False),
+        Binding("G,end", "ends(1)", show=False),
+    ]
+
+    def __init__(self, event: Json, glanced: Json, turn: Turn, copy: Callable[[str, str], None]) -> None:
+        super().__init__()
+        self._event = event
+        self._glanced = glanced
+        self._turn = turn
+        self._copy = copy
+        self._raw = False
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(classes="sheet", can_focus=False) as box:
+            box.border_subtitle = "r raw · y copy · n p next, previous · esc closes"
+            yield Markdown(id="text", open_links=False)
+            yield Static(id="raw", markup=False)
+
+    async def on_mount(self) -> None:
+        await self._show()
+
+    async def show(self, event: Json, glanced: Json) -> None:
+        """Another event, in the same window."""
+        self._event, self._glanced = event, glanced
+        await self._show()
+
+    async def _show(self) -> None:
+        box = self.query_one(VerticalScroll)
+        title = f" {plain(events.row(self._glanced, 60)[:3]).strip()} · seq {self._event['seq']} "
+        box.border_title = Content(safe(title, 120))
+        text, raw = self.query_one(Markdown), self.query_one("#raw", Static)
+        text.display, raw.display = not self._raw, self._raw
+        if self._raw:
+            raw.update(Content(events.clean_block(events.pretty(dict(self._event)))))
+        else:
+            await text.update(events.detail_markdown(self._event))
+        box.scroll_home(animate=False)
+
+    async def action_raw(self) -> None:
+        self._raw = not self._raw
+        await self._show()
+
+    def action_copy(self) -> None:
+        self._copy(events.pretty(dict(self._event)) if self._raw else events.text_of(self._event), "the event")
+
+    def action_turn(self, step: int) -> None:
+        self._turn(step)
+
+    def action_scroll(self, rows: int) -> None:
+        self.query_one(VerticalScroll).scroll_relative(y=rows, animate=False)
+
+    def action_ends(self, where: int) -> None:
+        box = self.query_one(VerticalScroll)
+        (box.scroll_end if where > 0 else box.scroll_home)(animate=False)

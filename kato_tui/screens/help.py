@@ -1,0 +1,86 @@
+"""All keys, those of the focused pane first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen
+
+from kato_tui.actions import PANES, Action, shown
+from kato_tui.view.cells import Line, Piece, pad
+from kato_tui.widgets.toned import Lines
+
+_KEYS: Final = 14
+_CHAT: Final = (
+    ("::start [file]", "record this session from here on"),
+    ("::start from -3", "the same, beginning three of your turns ago"),
+    ("::capture [file]", "everything so far, then go on recording"),
+    ("::export file", "everything so far, once"),
+    ("::stop [target]", "stop all, or `id:7d14af8e`, or `dest:notes.md`"),
+)
+_FILTER: Final = (
+    ("words", "all of them must be in title, id, project, branch or model"),
+    ("ai:codex", "sessions of one assistant"),
+    ("state:asks", "by what it does: working, thinking, asks, idle, ended"),
+    ("rec:on", "what is recorded; also rec:off and rec:failing"),
+)
+
+
+class Help(ModalScreen[None]):
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,question_mark,f1,enter", "dismiss", show=False),
+        Binding("j,down", "scroll(1)", show=False),
+        Binding("k,up", "scroll(-1)", show=False),
+        Binding("pagedown,space", "scroll(15)", show=False),
+        Binding("pageup", "scroll(-15)", show=False),
+    ]
+
+    def __init__(self, actions: Sequence[Action], pane: str) -> None:
+        super().__init__()
+        self._actions = actions
+        self._pane = pane
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(classes="sheet", can_focus=False) as box:
+            box.border_title = "Help"
+            box.border_subtitle = "esc closes"
+            yield Lines(id="help")
+
+    def on_mount(self) -> None:
+        self.query_one("#help", Lines).show(list(help_lines(self._actions, self._pane)))
+
+    def action_scroll(self, rows: int) -> None:
+        self.query_one(VerticalScroll).scroll_relative(y=rows, animate=False)
+
+
+def help_lines(actions: Sequence[Action], pane: str) -> Iterator[Line]:
+    """The whole text, the pane's own keys first."""
+    groups: dict[str, list[Action]] = {}
+    for one in sorted(actions, key=lambda one: (one.scope != pane, one.scope in PANES)):
+        groups.setdefault(one.group, []).append(one)
+    for group, members in groups.items():
+        yield _heading(f"{group} (this pane)" if members[0].scope == pane else _named(group, members[0]))
+        for one in members:
+            yield _row(" ".join(shown(key) for key in one.keys), one.help)
+        yield ()
+    yield _heading("In the chat, and after `:` here")
+    yield from (_row(*one) for one in _CHAT)
+    yield ()
+    yield _heading("Filter")
+    yield from (_row(*one) for one in _FILTER)
+
+
+def _named(group: str, first: Action) -> str:
+    return f"{group} (pane {PANES.index(first.scope) + 1})" if first.scope in PANES else group
+
+
+def _heading(text: str) -> Line:
+    return (Piece(f" {text}", "strong"),)
+
+
+def _row(keys: str, text: str) -> Line:
+    return (Piece(f"   {pad(keys, max(_KEYS, len(keys)))}  ", "key"), Piece(text))
