@@ -42,7 +42,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
         ("copy-session", "y", "copy id", "copy the short id of the session"),
         ("copy-session-full", "Y", "", "copy the whole id of the session"),
         ("copy-resume", "R", "", "copy the command that resumes the session in its assistant"),
-        ("seen", "m", "seen", "mark the session as seen"),
+        ("seen", "m", "", "mark the session as seen"),
         ("seen-all", "M", "", "mark all sessions as seen"),
     ),
     *_all(
@@ -128,6 +128,16 @@ ACTIONS: Final[tuple[Action, ...]] = (
     ),
 )
 BY_ID: Final = {one.id: one for one in ACTIONS}
+
+#: The footer's order, for as many as fit.
+_FOOTER: Final = ("start", "stop-all", "filter", "command", "help", "capture", "export", "start-at", "zoom", "quit")
+
+
+def footer(actions: tuple[Action, ...], scope: str) -> list[Action]:
+    """What the footer offers in a pane: its own keys, then the most useful of the others."""
+    named = {one.id: one for one in actions}
+    return [*(one for one in actions if one.scope == scope and one.footer), *(named[name] for name in _FOOTER)]
+
 
 _KEY: Final = re.compile(r"(?:(?:ctrl|shift|alt|super)\+)*(?:[!-~]|[a-z_]+|f\d{1,2})")
 

@@ -24,7 +24,7 @@ from textual.message import Message
 from textual.screen import Screen
 
 from kato_tui import themes
-from kato_tui.actions import ACTIONS, PANES, Action, shown, with_keymap
+from kato_tui.actions import ACTIONS, PANES, Action, footer, shown, with_keymap
 from kato_tui.board import Board, Changes, Update
 from kato_tui.core.config import Config
 from kato_tui.core.glance import glance
@@ -34,7 +34,7 @@ from kato_tui.pump import Answer, Errands, Lost, MakeLink, Pump
 from kato_tui.view import card
 from kato_tui.view.safe import safe
 from kato_tui.view.warnings import Alert
-from kato_tui.view.words import Json
+from kato_tui.view.words import Json, with_home
 from kato_tui.widgets.bars import Card, Clickable, KeyBar, StatusBar, TabBar
 from kato_tui.widgets.command_line import CommandLine
 from kato_tui.widgets.panes import EventsPane, Pane, RecordingsPane, SessionsPane, WarningsPane
@@ -243,8 +243,11 @@ class Dashboard(App[int]):
             board.styles.grid_columns = f"{20 + self._split}fr {20 - self._split}fr"
             board.styles.grid_rows = "15 3fr 2fr"
         else:
+            # As high as the list is long, as long as that leaves more than half to what is said.
+            most = max(6, round(self.size.height * (0.4 + 0.04 * self._split)))
+            rows = min(most, max(6, len(self.sessions.items) + 3)) if self._split <= 0 else most
             board.styles.grid_columns = "11fr 9fr"
-            board.styles.grid_rows = f"{20 + 2 * self._split}fr {12 - self._split}fr {12 - self._split}fr"
+            board.styles.grid_rows = f"{rows} 1fr 1fr"
 
     def resize_panes(self, step: int) -> None:
         self._split = max(-8, min(8, self._split + step))
@@ -276,9 +279,7 @@ class Dashboard(App[int]):
 
     def _show_keys(self) -> None:
         pane = self.pane
-        mine = [one for one in self.actions if one.footer and one.scope == pane.NAME]
-        common = [one for one in self.actions if one.footer and one.scope == "anywhere"]
-        hints = [(shown(one.keys[0]), one.footer, one.id) for one in (*mine, *common)]
+        hints = [(shown(one.keys[0]), one.footer, one.id) for one in footer(self.actions, pane.NAME)]
         self.base.query_one(KeyBar).tell(hints)
 
     def _show_card(self) -> None:
@@ -321,9 +322,11 @@ class Dashboard(App[int]):
     def _apply(self, update: Update) -> None:
         changes = self.board.apply(update)
         if changes.sessions or update.first:
+            self._see_selected()
             self.sessions.take()
             self.recordings.take(self.sessions.session)
             self._watch_selected(again=update.first)
+            self._share_room()
         if changes.alerts:
             self.warnings.take()
         if changes.events:
@@ -332,6 +335,11 @@ class Dashboard(App[int]):
         self._show_tabs()
         self._show_card()
         self.show_status()
+
+    def _see_selected(self) -> None:
+        """Who reads along sees what is said."""
+        if self.pane is self.events and self.events.follow and self.sessions.cursor and not self.events.everything:
+            self.board.mark_seen(self.sessions.cursor)
 
     def _tell_news(self, changes: Changes) -> None:
         for alert in changes.news[:_TOASTS]:
@@ -343,7 +351,7 @@ class Dashboard(App[int]):
 
     def toast(self, alert: Alert) -> None:
         self.notify(
-            safe(alert.message, 400),
+            safe(with_home(alert.message, self.user_home), 400),
             title=safe(alert.session or "", 12),
             severity=_SEVERITIES.get(alert.severity, "information"),  # type: ignore[arg-type]
             timeout=8 if alert.severity == "error" else 4,

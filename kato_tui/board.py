@@ -72,7 +72,8 @@ class Board:
         self.rss: int | None = None
         self.unseen: dict[str, int] = {}
         self._keys: dict[str, str] = {}
-        self._seen: dict[str, int] = {}
+        #: ISO times compare as text; logs and we write both in UTC.
+        self._opened = now().isoformat()
         self._notices: deque[Alert] = deque(maxlen=_ALERTS)
         self._standing: dict[str, list[Alert]] = {}
         self._retention: list[Alert] = []
@@ -125,17 +126,22 @@ class Board:
         before = self.sessions.get(key)
         self.sessions[key] = session
         self._keys[str(session["sessionShortId"])] = key
-        said = rows.messages(session)
-        # A session that was there when we came has nothing unseen; one that appears now is all news.
-        base = self._seen.setdefault(key, said if first or before is not None else 0)
-        if said != base or key in self.unseen:
-            self.unseen[key] = max(0, said - base)
+        if not first and (fresh := self._fresh(before, session)):
+            self.unseen[key] = self.unseen.get(key, 0) + fresh
         found = warnings.standing(session)
         if found or key in self._standing:
             self._standing[key] = found
         changes.sessions = True
         if not first and rows.needs_you(before, session):
             changes.calling.append(session)
+
+    def _fresh(self, before: Json | None, session: Json) -> int:
+        """How much was said since the last look. History that is only now read is no news."""
+        if str(session.get("lastActivity") or "") <= self._opened:
+            return 0
+        if before is None:
+            return rows.messages(session) if str(session.get("firstActivity") or "") > self._opened else 0
+        return max(0, rows.messages(session) - rows.messages(before)) if not before.get("bytesBehind") else 0
 
     def _drop(self, key: str) -> bool:
         found = self.sessions.pop(key, None)
@@ -161,9 +167,7 @@ class Board:
 
     def mark_seen(self, *keys: str) -> None:
         for key in keys:
-            if key in self.sessions:
-                self._seen[key] = rows.messages(self.sessions[key])
-                self.unseen.pop(key, None)
+            self.unseen.pop(key, None)
 
     def alerts(self) -> list[Alert]:
         """What is not acknowledged: what stands first, then what happened, newest first."""

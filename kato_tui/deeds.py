@@ -134,6 +134,7 @@ class Deeds:
         app = self._app
 
         def show(_: str, session: Json) -> None:
+            self._mark(key_of(session))
             app.go_to(app.events)
             if app.events.twinless and not app.events.everything:
                 app.read_events(str(session["sessionShortId"]))

@@ -10,6 +10,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import FrameType
@@ -26,7 +27,8 @@ from kato_tui.core.paths import Home
 from kato_tui.core.providers.registry import PROVIDERS
 from kato_tui.demo_story import RECORDING_IDS, Beat, Stage
 
-_POLL: Final = 0.25
+#: How much faster than told a story is played for pictures: slow enough for the engine to see each beat alone.
+_FAST: Final = 8
 
 
 class SteppedClock:
@@ -146,8 +148,8 @@ def play_live(base: Path, *, as_json: bool = False) -> int:
     """The story in real time, without a screen: the player writes in a thread of its own, the engine follows."""
     from kato_tui import headless
 
-    with performance(base) as host:
-        return headless.run(host, as_json=as_json)
+    with performance(base) as shown:
+        return headless.run(shown.host, as_json=as_json)
 
 
 def show_live(base: Path) -> int:
@@ -155,28 +157,45 @@ def show_live(base: Path) -> int:
     from kato_tui import dashboard
 
     dashboard.need_terminal("kato-tui --demo --no-ui")
-    with performance(base) as host:
+    with performance(base) as shown:
+        host = shown.host
         return dashboard.show(
             lambda: own_link(host), host.config, user_home=str(base), title="kato demo", throw_away=True
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Performance:
+    host: Host
+    player: Player
+
+    @property
+    def over(self) -> bool:
+        return self.player.wait is None
+
+
 @contextmanager
-def performance(base: Path) -> Iterator[Host]:
-    """A host on the demonstration's home, and the player at work in it for as long as the context lasts."""
-    demo = Demo(base, SystemClock(), endless=True)
+def performance(base: Path, clock: SteppedClock | None = None) -> Iterator[Performance]:
+    """A host on the demonstration's home, and the player at work in it for as long as the context lasts.
+
+    With a clock that moves with the story, it is played much faster than it is told: for pictures.
+    """
+    demo = Demo(base, clock or SystemClock(), endless=clock is None)
     over = threading.Event()
-    writer = threading.Thread(target=_perform, args=(demo.player, over), name="player", daemon=True)
+    writer = threading.Thread(target=_perform, args=(demo.player, over, clock), name="player", daemon=True)
     writer.start()
     try:
-        yield Host(demo.engine, demo.config)
+        yield Performance(Host(demo.engine, demo.config), demo.player)
     finally:
         over.set()
         writer.join()
 
 
-def _perform(player: Player, over: threading.Event) -> None:
-    while (wait := player.wait) is not None and not over.wait(wait):
+def _perform(player: Player, over: threading.Event, clock: SteppedClock | None) -> None:
+    speed = 1 if clock is None else _FAST
+    while (wait := player.wait) is not None and not over.wait(wait / speed):
+        if clock is not None:
+            clock.advance(wait)
         player.step()
 
 

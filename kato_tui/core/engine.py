@@ -377,7 +377,7 @@ class Engine:
             self.listener.appended(ingest.metadata, first)
 
     def finished(self, session: FoundSession, ingest: SessionIngest, first: int) -> None:
-        self.totals.add(ingest.report)
+        self._account(session.key, ingest.report)
         if session.key in self._watched:
             self.latency_ms = max(0.0, self.clock.now().timestamp() * 1000 - session.stamp.mtime_ns / 1e6)
         self._watched.add(session.key)
@@ -424,7 +424,7 @@ class Engine:
     def adopt(self, key: str, events: int, report: Report) -> None:
         """A session was brought up to date by another process, with `events` new ones in its twin."""
         self.store.forget(key)
-        self.totals.add(report)
+        self._account(key, report)
         self.totals.problems.pop(key, None)
         self._watched.add(key)
         for outcome in report.outcomes:
@@ -453,6 +453,12 @@ class Engine:
         self._around.policy = policy
         self._around.settings = config.markdown
         self.discover()
+
+    def _account(self, key: str, report: Report) -> None:
+        self.totals.add(report)
+        if report.counters.get("rewrites"):
+            message = "its log was rewritten: it was read anew, and what the twin held before stays in it"
+            self.warn(_notice(self.clock, "rewritten", message, identity.short_id(identity.session_id(key)), "info"))
 
     def failed(self, key: str, error: Exception) -> None:
         """A session that cannot be read now: said once, tried again at every sweep."""
@@ -564,8 +570,8 @@ class Engine:
             return
 
 
-def _notice(clock: Clock, code: str, message: str, session: str) -> Notice:
-    return Notice(at=stamp(clock.now()), code=code, severity="error", message=message, session_short_id=session)
+def _notice(clock: Clock, code: str, message: str, session: str, severity: Severity = "error") -> Notice:
+    return Notice(at=stamp(clock.now()), code=code, severity=severity, message=message, session_short_id=session)
 
 
 def write_policy(config: Config, home: paths.Home, user_home: Path) -> WritePolicy:

@@ -162,4 +162,4 @@ def keys(hints: Sequence[tuple[str, str, str]], size: int) -> tuple[Line, list[t
         places.append((at, at + length - 2, action))
         line += part
         at += length
-    return tuple(line), places
+    return crop(line[:-1], size), places

@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 from kato_tui.view.cells import Line, Piece, Tone, piece, spread, wrap
 from kato_tui.view.safe import safe
 from kato_tui.view.sessions import key_of
-from kato_tui.view.words import SEVERITIES, Json, clock, home_path
+from kato_tui.view.words import SEVERITIES, Json, clock, home_path, with_home
 
 _TONES: Final[dict[str, Tone]] = {"info": "muted", "warning": "warn", "error": "bad"}
 _MOST_LINES: Final = 4
@@ -150,7 +150,7 @@ def block(alert: Alert, size: int, user_home: str = "", *, open_: bool = False) 
     mark = SEVERITIES.get(alert.severity, "!")
     head = f"{mark} {clock(alert.at, seconds=False)} " if alert.at else f"{mark} "
     blank = " " * len(head)
-    texts = wrap(safe(alert.message), size - len(head), _MOST_LINES if open_ else 2)
+    texts = wrap(safe(with_home(alert.message, user_home)), size - len(head), _MOST_LINES if open_ else 2)
     words: Tone = "muted" if alert.severity == "info" else "text"
     lines: list[Line] = [(Piece(head, tone), Piece(texts[0], words))]
     lines += [(Piece(blank), Piece(text, words)) for text in texts[1:]]

@@ -94,6 +94,11 @@ def home_path(path: str, user_home: str = "") -> str:
     return safe(path)
 
 
+def with_home(text: str, user_home: str) -> str:
+    """A sentence with paths in it, each as people write it."""
+    return text.replace(f"{user_home.rstrip('/')}/", "~/") if user_home else text
+
+
 def short_path(path: str, size: int, user_home: str = "") -> str:
     """A path cut at its front, because its end is what tells files apart."""
     shown = home_path(path, user_home)

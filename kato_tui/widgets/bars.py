@@ -92,6 +92,6 @@ class Card(Lines):
 
     def __init__(self) -> None:
         super().__init__(id="card", classes="pane")
-        self.border_title = " Session "
+        self.border_title = "Session"
 
     session: Json | None = None

@@ -41,11 +41,11 @@ class Pane(VirtualList):
         self.say_title()
 
     def say_title(self, more: str = "", below: str = "") -> None:
-        title = Content.assemble((f" {self.NUMBER} ", "$kato-muted"), (f"{self.WORD} ", "bold"))
+        title = Content.assemble((f"{self.NUMBER} ", "$kato-muted"), (self.WORD, "bold"))
         if more:
-            title += Content.styled(f"{safe(more, 200)} ", "$kato-muted")
+            title += Content.styled(f" {safe(more, 200)}", "$kato-muted")
         self.border_title = title
-        self.border_subtitle = Content.styled(f" {safe(below, 200)} ", "$kato-muted") if below else None
+        self.border_subtitle = Content.styled(safe(below, 200), "$kato-muted") if below else None
 
     BINDINGS: ClassVar[list[BindingType]] = []
 

@@ -1,0 +1,1 @@
+"""The pictures of the README, taken of the demonstration: `python -m screenshots`."""
