@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from kato_tui.commands.backend import home
 from kato_tui.commands.talk import DONE, FAILED, put, put_json, say
@@ -16,9 +16,6 @@ from kato_tui.view.safe import safe
 
 if TYPE_CHECKING:
     from kato_tui.core.paths import Home
-
-#: What people most often want to change; everything else has its default without being written down.
-_FIRST: Final[dict[str, Any]] = {"globalAutoGenerateSnapshots": False, "bell": False, "watch": {"mode": "auto"}}
 
 
 def run_config(arguments: argparse.Namespace) -> int:
@@ -77,7 +74,7 @@ def check(place: Home) -> None:
 
 
 def _init(arguments: argparse.Namespace) -> int:
-    import tomli_w
+    from kato_tui.core.config_reference import first_file
 
     path = home().config
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -87,7 +84,7 @@ def _init(arguments: argparse.Namespace) -> int:
         say(f"{path} exists and stays as it is. Edit it, or move it away first")
         return FAILED
     with os.fdopen(descriptor, "wb") as file:
-        file.write(tomli_w.dumps(_FIRST).encode("utf-8"))
+        file.write(first_file().encode("utf-8"))
     if arguments.json:
         put_json({"path": str(path), "written": True})
     else:

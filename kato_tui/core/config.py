@@ -19,38 +19,44 @@ Text = Annotated[str, Field(min_length=1)]
 
 
 class RootConfig(Contract):
-    """A folder to look in besides (or instead of) a provider's own, with its own setting."""
+    """Folders to look in instead of a provider's own, as many as you like."""
 
-    provider: Text
-    path: Text
-    auto_generate_snapshots: bool | None = None
+    provider: Text = Field(description="`claude`, `codex` or `gemini`")
+    path: Text = Field(description="the folder")
+    auto_generate_snapshots: bool | None = Field(
+        None, description="keep a twin of every session in it; without it, the global setting holds"
+    )
 
 
 class WatchConfig(Contract):
     """How changes of logs are noticed."""
 
-    #: `auto`: by events of the system where it has them, else by looking again and again.
-    mode: Literal["auto", "events", "polling"] = "auto"
+    mode: Literal["auto", "events", "polling"] = Field(
+        "auto", description='`"events"` of the system, `"polling"` for network folders, or whichever fits'
+    )
 
 
 class Config(Contract):
-    #: Keep a twin of every session, not only of those that are being recorded.
-    global_auto_generate_snapshots: bool = False
-    #: Remove twins when the engine stops; metadata and recordings stay.
-    clean_session_states_on_shutdown: bool = False
-    #: Without an entry, each provider's own environment variable and default folder are used.
-    roots: list[RootConfig] = Field(default_factory=list)
-    #: Folders that recordings may be written to; without it, the home folder and `~/.kato/recordings`.
-    allowed_write_roots: list[Text] | None = None
-    #: How recordings are written, unless one is started with settings of its own.
-    markdown: RecordSettings = Field(default_factory=RecordSettings)
-    watch: WatchConfig = Field(default_factory=WatchConfig)
-    #: The dashboard's keys by the action they do, where they differ from its own.
-    keymap: dict[Text, Text] = Field(default_factory=dict)
-    #: The dashboard's colours; without it, its own.
-    theme: Text | None = None
-    #: Ring the terminal's bell when an assistant waits for an answer.
-    bell: bool = False
+    """Everything that can be set; the descriptions are the reference in `docs/configuration.md` and `config init`."""
+
+    global_auto_generate_snapshots: bool = Field(
+        False, description="keep a twin of every session, not only of those being recorded"
+    )
+    clean_session_states_on_shutdown: bool = Field(
+        False,
+        description="remove twins that can be made again when the engine stops; metadata and recordings stay",
+    )
+    allowed_write_roots: list[Text] | None = Field(
+        None, description="folders that recordings may be written to; without it, your home folder"
+    )
+    keymap: dict[Text, Text] = Field(
+        default_factory=dict, description="the dashboard's keys by action, where they differ from its own"
+    )
+    theme: Text | None = Field(None, description="the dashboard's colours; without it, `kato-dark`")
+    bell: bool = Field(False, description="ring the terminal's bell when an assistant starts to wait for you")
+    roots: list[RootConfig] = Field(default_factory=list, description="see `[[roots]]`")
+    markdown: RecordSettings = Field(default_factory=RecordSettings, description="see `[markdown]`")
+    watch: WatchConfig = Field(default_factory=WatchConfig, description="see `[watch]`")
 
 
 def load_config(path: Path) -> Config:

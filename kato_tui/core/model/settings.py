@@ -16,15 +16,17 @@ class RecordSettings(Contract):
     reminders, records of unknown types) are off because nobody said them. JSONL recordings ignore all of this.
     """
 
-    thinking: bool = True
-    #: Calls and their results alike: one without the other explains nothing.
-    tool_calls: bool = True
-    #: Characters shown of each tool result; 0 shows no results at all, "all" shows them whole.
-    tool_result_limit: Annotated[int, Field(ge=0)] | Literal["all"] = 4000
-    #: What the assistant says between tool calls, where the provider tells it from the answer.
-    commentary: bool = True
-    system_events: bool = False
-    italic_user_text: bool = False
+    thinking: bool = Field(True, description="the assistant's thinking, folded")
+    # Calls and their results alike: one without the other explains nothing.
+    tool_calls: bool = Field(True, description="tool calls and their results, folded")
+    tool_result_limit: Annotated[int, Field(ge=0)] | Literal["all"] = Field(
+        4000, description='characters shown of each result; `0` shows none, `"all"` shows them whole'
+    )
+    commentary: bool = Field(
+        True, description="what the assistant says between tool calls, where its log tells that from the answer"
+    )
+    system_events: bool = Field(False, description="hook output, reminders, records of unknown types")
+    italic_user_text: bool = Field(False, description="your own words in italics")
 
     @property
     def result_limit(self) -> int | None:

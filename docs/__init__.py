@@ -1,0 +1,1 @@
+"""The guides, and what writes their generated parts: `python -m docs`."""
