@@ -21,7 +21,7 @@ TABLES: Final[tuple[tuple[str, type[Contract]], ...]] = (
 )
 
 _HEAD: Final = """\
-# The settings of kato-tui. Every key is optional. Behind each `#` stands the default, or an example where there is none.
+# The settings of kato-tui. Every key is optional. Behind `#` stands the default, or an example where there is none.
 # A running engine takes changes at once. `kato-tui config validate` checks them.
 """
 #: What stands in for a key that has no default to show.
