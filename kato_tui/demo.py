@@ -23,6 +23,7 @@ from kato_tui.core.clock import Clock, SystemClock
 from kato_tui.core.config import Config
 from kato_tui.core.engine import Engine
 from kato_tui.core.host import Host
+from kato_tui.core.hub import Hub
 from kato_tui.core.paths import Home
 from kato_tui.core.providers.registry import PROVIDERS
 from kato_tui.demo_story import RECORDING_IDS, Beat, Stage
@@ -181,22 +182,32 @@ def performance(base: Path, clock: SteppedClock | None = None) -> Iterator[Perfo
     With a clock that moves with the story, it is played much faster than it is told: for pictures.
     """
     demo = Demo(base, clock or SystemClock(), endless=clock is None)
+    host = Host(demo.engine, demo.config)
     over = threading.Event()
-    writer = threading.Thread(target=_perform, args=(demo.player, over, clock), name="player", daemon=True)
+    writer = threading.Thread(target=_perform, args=(demo.player, host.service.hub, over, clock), name="player")
     writer.start()
     try:
-        yield Performance(Host(demo.engine, demo.config), demo.player)
+        yield Performance(host, demo.player)
     finally:
         over.set()
+        host.service.hub.close()
         writer.join()
 
 
-def _perform(player: Player, over: threading.Event, clock: SteppedClock | None) -> None:
+def _perform(player: Player, hub: Hub, over: threading.Event, clock: SteppedClock | None) -> None:
+    _await_history(hub)
     speed = 1 if clock is None else _FAST
     while (wait := player.wait) is not None and not over.wait(wait / speed):
         if clock is not None:
             clock.advance(wait)
         player.step()
+
+
+def _await_history(hub: Hub) -> None:
+    """Until the engine knows what was there before: a command that is typed earlier than that is history to it."""
+    delta = hub.changes()
+    while not delta.closed and not 0 < delta.progress["total"] == delta.progress["done"]:
+        delta = hub.changes(delta.version, None)
 
 
 def _put_status(demo: Demo) -> None:

@@ -59,6 +59,7 @@ class ClaudeLog(Log):
         self._cwd = str(cwd)
         self._branch = branch
         self._parent: str | None = None
+        self._answers = 0
 
     def _chain(self, kind: str, **fields: Any) -> Record:
         record = {
@@ -78,6 +79,11 @@ class ClaudeLog(Log):
         self._parent = record["uuid"]
         return record
 
+    def _context(self) -> int:
+        """Each answer has the one before in its context, until that is compacted."""
+        self._answers += 1
+        return 18200 + 2350 * (self._answers % 60)
+
     def user(self, text: str) -> None:
         message = {"role": "user", "content": text}
         self.append(self._chain("user", message=message, origin={"kind": "human"}, promptSource="typed"))
@@ -94,7 +100,7 @@ class ClaudeLog(Log):
             "content": [block],
             "stop_reason": stop,
             "stop_sequence": None,
-            "usage": {"input_tokens": 14, "output_tokens": 210, "cache_read_input_tokens": 18200},
+            "usage": {"input_tokens": 14, "output_tokens": 210, "cache_read_input_tokens": self._context()},
         }
         self.append(self._chain("assistant", message=message, requestId=f"req_{self.new_id()[:8]}"))
 
@@ -110,6 +116,17 @@ class ClaudeLog(Log):
         block = {"type": "tool_result", "tool_use_id": call_id, "content": text, "is_error": False}
         detail = extra or {"stdout": text, "stderr": "", "interrupted": False, "isImage": False}
         self.append(self._chain("user", message={"role": "user", "content": [block]}, toolUseResult=detail))
+
+    def edit(self, path: str, old: str, new: str) -> str:
+        return self.call("Edit", file_path=f"{self._cwd}/{path}", old_string=old, new_string=new)
+
+    def edited(self, call_id: str, path: str, old: str, new: str) -> None:
+        lines = [*(f"-{line}" for line in old.splitlines()), *(f"+{line}" for line in new.splitlines())]
+        counts = {"oldStart": 12, "oldLines": len(old.splitlines()), "newStart": 12, "newLines": len(new.splitlines())}
+        full = f"{self._cwd}/{path}"
+        patch = [{**counts, "lines": lines}]
+        told = f"The file {full} has been updated successfully."
+        self.result(call_id, told, filePath=full, oldString=old, newString=new, structuredPatch=patch)
 
     def ask(self, question: str, *options: tuple[str, str]) -> str:
         listed = [{"label": label, "description": about} for label, about in options]
@@ -130,6 +147,8 @@ class CodexLog(Log):
         super().__init__(folder / f"rollout-{begun:%Y-%m-%dT%H-%M-%S}-{session}.jsonl", session, now)
         self._paginated = paginated
         self._ordinal = 0
+        self._turns = 0
+        self._spent: dict[str, int] = {}
         self._turn = ""
         self._cwd = str(cwd)
         meta = {
@@ -180,7 +199,17 @@ class CodexLog(Log):
             self._item("AgentMessage", id=message_id, content=said, phase="final_answer")
         else:
             self._event("agent_message", message=text, phase="final_answer")
+        self._count_tokens()
         self._event("task_complete", turn_id=self._turn, last_agent_message=text)
+
+    def _count_tokens(self) -> None:
+        """What the turn cost, and how full the context is by now."""
+        self._turns += 1
+        last = {"input_tokens": 20600 + 4100 * (self._turns % 50), "cached_input_tokens": 19000, "output_tokens": 420}
+        last |= {"reasoning_output_tokens": 160, "total_tokens": last["input_tokens"] + last["output_tokens"]}
+        self._spent = {name: self._spent.get(name, 0) + count for name, count in last.items()}
+        info = {"total_token_usage": self._spent, "last_token_usage": last, "model_context_window": 272000}
+        self._event("token_count", info=info, rate_limits=None)
 
     def call(self, name: str, **arguments: Any) -> str:
         call_id = f"call_{self.new_id()[:8]}"

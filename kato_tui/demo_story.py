@@ -20,6 +20,21 @@ RECORDING_IDS: Final = (
 
 _TEST_RUN: Final = "tests/test_tides.py ....F....\nE   assert '23:58' == '00:02'\n1 failed, 8 passed in 0.41s"
 _TEST_GREEN: Final = "tests/test_tides.py .........\n9 passed in 0.38s"
+_EXPLANATION: Final = """The port is in UTC+1, the test compares with UTC:
+
+```python
+assert tide.at == datetime.now().time()
+```
+
+Two ways out:
+
+1. **freeze the clock** of the test, or
+2. compare times that know their zone.
+
+The first is one line; the second also mends `harbour/feed.py`."""
+_TEST: Final = "tests/test_tides.py"
+_OLD: Final = "def test_next_tide():\n    assert tide.at == datetime.now().time()\n"
+_NEW: Final = "def test_next_tide(frozen):\n    assert tide.at == frozen.time()\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +89,7 @@ class Stage:
         yield Beat(1, "Claude: the user starts a recording", lambda: tests.user("::start\nrun it and show me"))
         yield Beat(2, "Claude runs the tests", lambda: self._hold(tests.call("Bash", command="pytest -q")))
         yield Beat(3, "the test fails", lambda: tests.result(self.pending, _TEST_RUN))
-        yield Beat(2, "Claude explains", lambda: tests.say("The port is in UTC+1, the test compares with UTC."))
+        yield Beat(2, "Claude explains", lambda: tests.say(_EXPLANATION))
         notes = "::start ~/notes/midnight.md\ngood find. keep this part in my notes as well"
         yield Beat(3, "the user records to notes as well", lambda: tests.user(notes))
 
@@ -97,9 +112,13 @@ class Stage:
         tests, cache = self.tests, self.cache
         stop = "::stop id:7ade0001\nfix the test then"
         yield Beat(2, "Claude: a stop that could mean two recordings", lambda: tests.user(stop))
-        yield Beat(1, "Claude begins a reply", lambda: tests.say("I will freeze the clock in the"))
+        yield Beat(1, "Claude begins a reply", lambda: tests.say("Comparing times with their zone needs a change in"))
         yield Beat(1, "the stream broke: the reply is taken back", lambda: tests.truncate(1))
-        yield Beat(1, "Claude says it again", lambda: tests.say("I froze the clock of the test at 00:02 port time."))
+        yield Beat(
+            1, "Claude says it another way", lambda: tests.say("I freeze the clock of the test at 00:02 port time.")
+        )
+        yield Beat(1, "Claude edits the test", lambda: self._hold(tests.edit(_TEST, _OLD, _NEW)))
+        yield Beat(1, "the edit is in", lambda: tests.edited(self.pending, _TEST, _OLD, _NEW))
         yield Beat(2, "Claude runs the tests again", lambda: self._hold(tests.call("Bash", command="pytest -q")))
         yield Beat(2, "all green", lambda: tests.result(self.pending, _TEST_GREEN))
         yield Beat(2, "Gemini: a question", lambda: cache.user("::start\nmake the cache expire an hour earlier"))

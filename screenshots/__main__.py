@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import sys
 import tempfile
@@ -32,6 +33,8 @@ class Picture:
     size: tuple[int, int]
     keys: tuple[str, ...] = ()
     theme: str | None = None
+    #: The session that is selected.
+    session: str = "Flaky tide test at midnight"
     #: Messages that come and go would hide what the picture is about.
     toasts: bool = False
 
@@ -40,10 +43,11 @@ PICTURES: Final = (
     Picture("dashboard", (140, 40), ("3",)),
     Picture("light", (140, 40), ("3",), "kato-light"),
     Picture("safe", (140, 40), ("3",), "kato-safe"),
+    Picture("sixteen", (140, 40), ("3",), "kato-16"),
     Picture("wide", (200, 50), ("3",)),
     Picture("narrow", (80, 24)),
     Picture("ambiguous-stop", (120, 36), ("4", "z")),
-    Picture("event", (120, 36), ("3", "N", "enter")),
+    Picture("event", (120, 36), ("3", "g", *(["j"] * 5), "enter")),
     Picture("help", (120, 44), ("?",)),
     Picture("command", (120, 36), (":", *"stop id:")),
     Picture("palette", (120, 36), ("ctrl+p", *"copy")),
@@ -62,6 +66,7 @@ async def take(picture: Picture, folder: Path) -> None:
             app.board.now = clock.now
             async with app.run_test(size=picture.size, notifications=picture.toasts) as pilot:
                 await _told(shown, app, pilot)
+                await _select(picture.session, app, pilot)
                 await pilot.press(*picture.keys)
                 await _settled(app, pilot)
                 svg = app.export_screenshot(title="kato-tui")
@@ -74,6 +79,13 @@ async def _told(shown: Performance, app: Dashboard, pilot: Pilot[Any]) -> None:
     """Until the story is over."""
     while not shown.over:
         await pilot.pause(0.1)
+    await _settled(app, pilot)
+
+
+async def _select(title: str, app: Dashboard, pilot: Pilot[Any]) -> None:
+    """Go to the session of that title, wherever the last events have put it in the list."""
+    titles = [str(session.get("title")) for session in map(app.board.sessions.get, app.sessions.items) if session]
+    await pilot.press("g", *(["j"] * titles.index(title)))
     await _settled(app, pilot)
 
 
@@ -95,6 +107,9 @@ def main(names: Iterable[str]) -> int:
     if unknown:
         sys.stderr.write(f"no picture {', '.join(sorted(unknown))}: {', '.join(one.name for one in PICTURES)}\n")
         return 2
+    # The same pictures on every machine, whatever its own terminal can do.
+    os.environ |= {"TERM": "xterm-256color", "COLORTERM": "truecolor", "TZ": "UTC"}
+    os.environ.pop("NO_COLOR", None)
     for picture in PICTURES:
         if not wanted or picture.name in wanted:
             asyncio.run(take(picture, _HERE))

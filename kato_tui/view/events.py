@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from kato_tui.view.cells import Line, Piece, Tone, crop, pad, piece
 from kato_tui.view.safe import safe
-from kato_tui.view.words import Json, clock
+from kato_tui.view.words import Json, clock, with_home
 
 PROMPTS: Final = frozenset({"user.message", "user.kato-command", "user.decision.response"})
 _SPEAKER: Final = 10
@@ -41,7 +41,7 @@ KINDS: Final[dict[str, Look]] = {
 _OTHER: Final = Look("?", "unknown", "muted", "muted")
 
 
-def row(event: Json, size: int, *, with_session: bool = False) -> Line:
+def row(event: Json, size: int, user_home: str = "", *, with_session: bool = False) -> Line:
     look = KINDS.get(str(event["kind"]), _OTHER)
     failed = bool(event.get("failed"))
     tone: Tone = "bad" if failed else look.tone
@@ -51,7 +51,8 @@ def row(event: Json, size: int, *, with_session: bool = False) -> Line:
     if with_session:
         line.append(piece(f"{event['sessionShortId']} ", "muted", 12))
     line += [Piece(f"{glyph} ", tone), Piece(pad(speaker(event), _SPEAKER) + " ", tone)]
-    line.append(piece(_SPACES.sub(" ", str(event.get("text") or "")[: size * 4]).strip(), look.text))
+    text = with_home(str(event.get("text") or "")[: size * 4], user_home)
+    line.append(piece(_SPACES.sub(" ", text).strip(), look.text))
     return crop(line, size)
 
 

@@ -214,10 +214,13 @@ def title(session: Json) -> Line:
 
 
 def context(session: Json) -> Line:
-    """How full the model's context is: a gauge and a number, orange and red before it overflows."""
+    """How full the model's context is: a gauge and a number, orange and red before it overflows.
+
+    Where the log doesn't tell how much room there is, the size alone: a share of a guess would be a guess.
+    """
     share = context_share(session)
     if share is None:
-        return (Piece("-", "muted"),)
+        return (Piece(amount(session.get("contextTokens")), "muted"),)
     gauge = _GAUGE[min(8, max(1, round(share * 8)))] if share > 0 else " "
     tone: Tone = "bad" if share >= 0.9 else "warn" if share >= 0.75 else "muted"
     return (Piece(f"{gauge}{min(999, round(share * 100))}%", tone),)

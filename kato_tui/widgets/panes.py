@@ -287,7 +287,7 @@ class EventsPane(Pane):
         return False
 
     def block(self, key: str, size: int) -> list[Line]:
-        return [event_rows.row(self._rows[key], size, with_session=self.everything)]
+        return [event_rows.row(self._rows[key], size, self.user_home, with_session=self.everything)]
 
     def empty(self, size: int) -> list[Line]:
         if self.loading_events and not self.everything:

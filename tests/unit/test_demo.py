@@ -52,7 +52,7 @@ def test_no_record_of_the_story_is_unknown_to_its_provider(tmp_path: Path) -> No
 def test_what_was_asked_for_is_in_the_files(tmp_path: Path) -> None:
     _played(tmp_path)
     notes = (tmp_path / "notes" / "midnight.md").read_text()
-    assert "froze the clock" in notes and "that is all for the notes" not in notes
+    assert "freeze the clock" in notes and "that is all for the notes" not in notes
     export = (tmp_path / "notes" / "csv-export.md").read_text()
     assert "semicolons" in export
     assert not Path("/etc/harbour.md").exists()
@@ -73,6 +73,18 @@ def test_a_story_played_twice_is_the_same(tmp_path: Path) -> None:
             }
         )
     assert logs[0] == logs[1] and len(logs[0]) == 5
+
+
+def test_the_live_story_begins_only_when_the_engine_knows_what_was_there_before(tmp_path: Path) -> None:
+    with demo.performance(tmp_path, SteppedClock(START)) as shown:
+        hub = shown.host.service.hub
+        shown.host.start()
+        delta = hub.changes()
+        while not any(notice["code"] == "done" for notice in delta.notices):
+            delta = hub.changes(delta.version, None)
+        first = next(notice for notice in delta.notices if notice["code"] == "done")
+        shown.host.close()
+    assert "7ade0001" in first["message"] and "recordings" in first["message"]
 
 
 def test_an_endless_story_goes_on_after_its_end(tmp_path: Path) -> None:
