@@ -1,0 +1,1 @@
+"""What kato-tui costs, measured beside what the same bytes cost others: `python -m benchmarks`."""

@@ -1,0 +1,79 @@
+"""`python -m benchmarks`: make the corpus, measure, print a table."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import orjson
+
+from benchmarks import results
+from benchmarks.bench import Bench, main_folder
+from benchmarks.corpus import SIZES
+from benchmarks.registry import Measurement, Result, measurements
+
+_PEERS: Final = "peers"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    known = measurements()
+    if options.list:
+        print("\n".join(f"{one.name:<16} {one.about}" for one in known.values()))
+        return 0
+    unknown = sorted(set(options.only or ()) - known.keys())
+    if unknown:
+        print(f"no measurement {', '.join(unknown)}; there are: {', '.join(known)}", file=sys.stderr)
+        return 2
+    peers = main_folder() / _PEERS
+    if options.install_peers:
+        _install(peers)
+    chosen = [one for name, one in known.items() if not options.only or name in options.only]
+    bench = Bench(options.size, peers=peers if peers.exists() else None)
+    try:
+        found = [result for one in chosen for result in _run(one, bench)]
+    finally:
+        bench.close()
+    report = results.as_json(options.size, found)
+    if options.json is not None:
+        options.json.write_bytes(orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    if options.write_results:
+        results.RESULTS.write_text(results.as_markdown(report))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument(
+        "--size", choices=SIZES, default="S", help="50 MB, 1 GB or 5 GB of logs (XS: to try things out)"
+    )
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="these measurements alone, see --list")
+    parser.add_argument("--list", action="store_true", help="name the measurements")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results as JSON as well")
+    parser.add_argument("--write-results", action="store_true", help=f"write {results.RESULTS.name}")
+    parser.add_argument(
+        "--install-peers", action="store_true", help="get claude-code-log (PyPI) and ccusage (npm) to compare with"
+    )
+    return parser
+
+
+def _run(one: Measurement, bench: Bench) -> list[Result]:
+    found: list[Result] = []
+    for result in one.measure(bench):
+        print(results.row(result), flush=True)
+        found.append(result)
+    return found
+
+
+def _install(folder: Path) -> None:
+    """Other programs, beside the corpus: never among kato-tui's own dependencies."""
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    subprocess.run([str(folder / "bin" / "pip"), "install", "-q", "claude-code-log"], check=True)
+    subprocess.run(["npm", "install", "--silent", "--prefix", str(folder), "ccusage"], check=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
