@@ -6,7 +6,7 @@ import sys
 import time
 from typing import Final, TextIO
 
-from kato_tui.core.engine import Step
+from kato_tui.core.summary import Step
 
 _BAR: Final = 24
 _REDRAW_SECONDS: Final = 0.1

@@ -12,11 +12,12 @@ import orjson
 import pytest
 
 from kato_tui.core.config import Config
-from kato_tui.core.engine import Engine, Summary
+from kato_tui.core.engine import Engine
 from kato_tui.core.ingest import reader
 from kato_tui.core.ingest.translate import Translation
 from kato_tui.core.paths import Home
 from kato_tui.core.providers.registry import PROVIDERS, detect
+from kato_tui.core.summary import Summary
 from tests.conftest import ManualClock
 from tests.unit import claude_log, codex_log, gemini_log
 

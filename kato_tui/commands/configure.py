@@ -64,9 +64,9 @@ def _validate(arguments: argparse.Namespace) -> int:
 def check(place: Home) -> None:
     """Everything that a start would refuse: the file itself, unknown providers, folders that cannot be used."""
     from kato_tui.core.config import load_config
-    from kato_tui.core.engine import write_policy
     from kato_tui.core.ingest.discover import roots_of
     from kato_tui.core.providers.registry import PROVIDERS
+    from kato_tui.core.record.policy import write_policy
 
     config = load_config(place.config)
     roots_of(config, PROVIDERS, os.environ, Path.home())

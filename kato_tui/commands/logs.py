@@ -11,8 +11,9 @@ from kato_tui.commands.record import path_or_name
 from kato_tui.commands.talk import DONE, FAILED, NOT_FOUND, put, put_json, say
 
 if TYPE_CHECKING:
-    from kato_tui.core.engine import Engine, Summary
+    from kato_tui.core.engine import Engine
     from kato_tui.core.providers.base import Tally
+    from kato_tui.core.summary import Summary
 
 
 def run_translate(arguments: argparse.Namespace) -> int:

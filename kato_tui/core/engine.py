@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import uuid
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
-from kato_tui import __version__
-from kato_tui.core import identity, paths
+from kato_tui.core import paths
 from kato_tui.core import text as texts
 from kato_tui.core.clock import Clock, SystemClock, stamp
 from kato_tui.core.config import Config
@@ -26,7 +24,8 @@ from kato_tui.core.model.facts import AgentState, Facts
 from kato_tui.core.model.index import IndexEntry
 from kato_tui.core.model.intents import Intent, Notice, Outcome, RecordingRef, Severity
 from kato_tui.core.model.session import SessionMetadata
-from kato_tui.core.model.status import EngineStatus, RecordingStatus, RootStatus, SessionStatus, Status
+from kato_tui.core.model.status import EngineStatus, RecordingStatus, SessionStatus, Status, Watching
+from kato_tui.core.notices import Notices
 from kato_tui.core.paths import Home
 from kato_tui.core.pool import Assistance
 from kato_tui.core.providers.base import Provider
@@ -34,50 +33,20 @@ from kato_tui.core.record import desk, resolve
 from kato_tui.core.record.chat import ChatCommands
 from kato_tui.core.record.director import Director, Surroundings
 from kato_tui.core.record.outcomes import ref_of
-from kato_tui.core.record.policy import WritePolicy
+from kato_tui.core.record.policy import write_policy
 from kato_tui.core.record.recorder import Recorder
-from kato_tui.core.status import recording_statuses, session_status
+from kato_tui.core.status import About, engine_status, recording_statuses, session_status
 from kato_tui.core.store.fs import Fs
 from kato_tui.core.store.index import IndexStore
 from kato_tui.core.store.lock import EngineLock
 from kato_tui.core.store.sessions import SessionStore
+from kato_tui.core.summary import Step, Summary
 
 Progress = Callable[["Step"], None]
 NewId = Callable[[], str]
 
 #: Session logs become about this much larger when they are unpacked.
 _COMPRESSION: Final = 8
-#: Warnings kept for readers; each is in the operational log as well.
-_KEPT_NOTICES: Final = 500
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """How far a long run is: for a progress bar."""
-
-    done: int
-    total: int
-    key: str
-    bytes_read: int
-
-
-@dataclass(slots=True)
-class Summary:
-    """What one run over all sessions came to."""
-
-    sessions: int = 0
-    changed: int = 0
-    events: int = 0
-    bytes_read: int = 0
-    counters: Counter[str] = field(default_factory=Counter)
-    #: Session key -> what is wrong and what to do; the other sessions went on.
-    problems: dict[str, str] = field(default_factory=dict)
-
-    def add(self, report: Report) -> None:
-        self.changed += 1
-        self.events += report.events
-        self.bytes_read += report.bytes_read
-        self.counters.update(report.counters)
 
 
 class Engine:
@@ -107,6 +76,7 @@ class Engine:
         self.index = IndexStore(home, self.clock, self._fs)
         self._stores = Stores(home, self.store, self.clock, self._fs)
         self.log = JsonLog(home.operational_log, self.clock)
+        self._news = Notices(self.clock, self.log, lambda notice: self.listener.noticed(notice))
         audit = JsonLog(home.audit_log, self.clock)
         policy = write_policy(config, home, user_home)
         self.recorder = Recorder(home, self.store, policy, self.clock, self._fs, audit)
@@ -122,11 +92,9 @@ class Engine:
         director = Director(self._around)
         self._commands = ChatCommands(director, audit)
         self._desk = desk.Desk(home, self.store, director, self, lambda: self.index.entries, self.clock, audit)
-        #: What the user should know, newest last.
-        self.notices: deque[Notice] = deque(maxlen=_KEPT_NOTICES)
         #: Who is told what happens, as it happens.
         self.listener: Listener = Silent()
-        self.watching: Literal["events", "polling", "none"] = "none"
+        self.watching: Watching = "none"
         self.latency_ms: float | None = None
         self._since: str | None = None
         self._providers = providers
@@ -139,6 +107,11 @@ class Engine:
     @property
     def roots(self) -> list[Root]:
         return self._discovery.roots
+
+    @property
+    def notices(self) -> deque[Notice]:
+        """What the user should know, newest last."""
+        return self._news.kept
 
     def start(self) -> None:
         """Take the home and find the sessions. Reads no log."""
@@ -162,7 +135,7 @@ class Engine:
         for key in changed:
             self.record(key)
         for one in (outcome, *outcome.also):
-            self._tell(one)
+            self._news.outcome(one)
         return outcome
 
     def tick(self) -> None:
@@ -258,29 +231,8 @@ class Engine:
         return session_status(key, entry, self.facts(key), provider, recordings, problem, found)
 
     def engine_status(self) -> EngineStatus:
-        entries = self.index.entries.values()
-        return EngineStatus(
-            version=__version__,
-            home=str(self.home.root),
-            pid=os.getpid() if self._since is not None else None,
-            started_at=self._since,
-            watching=self.watching,
-            latency_ms=self.latency_ms,
-            roots=[
-                RootStatus(
-                    provider=root.provider.name,
-                    path=str(root.path),
-                    exists=root.path.is_dir(),
-                    keep_twins=root.keep_twins,
-                )
-                for root in self.roots
-            ],
-            sessions=len(self.sessions.keys() | self.index.entries.keys()),
-            active_recordings=sum(entry.active_recordings for entry in entries),
-            bytes_behind=sum(entry.behind_bytes for entry in entries),
-            events=self.totals.events,
-            counters=dict(self.totals.counters),
-        )
+        about = About(str(self.home.root), self._since, self.watching, self.latency_ms, self.totals)
+        return engine_status(about, self.roots, self.sessions, self.index.entries)
 
     def pending(self) -> list[FoundSession]:
         """Sessions whose source changed since it was last read to its end."""
@@ -382,7 +334,7 @@ class Engine:
             self.latency_ms = max(0.0, self.clock.now().timestamp() * 1000 - session.stamp.mtime_ns / 1e6)
         self._watched.add(session.key)
         for outcome in ingest.report.outcomes:
-            self._tell(outcome)
+            self._news.outcome(outcome)
         self.totals.problems.pop(session.key, None)
         self.stepped(session.key, ingest, first)
 
@@ -428,7 +380,7 @@ class Engine:
         self.totals.problems.pop(key, None)
         self._watched.add(key)
         for outcome in report.outcomes:
-            self._tell(outcome)
+            self._news.outcome(outcome)
         self.record(key)
         self.listener.changed(key)
         metadata = self.store.load(key)
@@ -458,7 +410,7 @@ class Engine:
         self.totals.add(report)
         if report.counters.get("rewrites"):
             message = "its log was rewritten: it was read anew, and what the twin held before stays in it"
-            self.warn(_notice(self.clock, "rewritten", message, identity.short_id(identity.session_id(key)), "info"))
+            self._news.say("rewritten", "info", message, key)
 
     def failed(self, key: str, error: Exception) -> None:
         """A session that cannot be read now: said once, tried again at every sweep."""
@@ -469,11 +421,11 @@ class Engine:
         if self.totals.problems.get(key) == message:
             return
         self.totals.problems[key] = message
-        self.warn(_notice(self.clock, "unreadable", message, identity.short_id(identity.session_id(key))))
+        self._news.say("unreadable", "error", message, key)
 
     def say(self, code: str, severity: Severity, message: str) -> None:
         """Something about the engine itself that the user should know."""
-        self.warn(Notice(at=stamp(self.clock.now()), code=code, severity=severity, message=message))
+        self._news.say(code, severity, message)
 
     def forget_twins(self) -> int:
         """Remove the twins that can be made again from their logs and that no recording needs; how many they were."""
@@ -493,14 +445,14 @@ class Engine:
         self._guarded(key, self.recorder.drain)
         self._reindex(key)
         for notice in self.recorder.take_notices():
-            self.warn(notice)
+            self._news.put(notice)
 
     def _guarded(self, key: str, work: Callable[[str], object]) -> None:
         """A session whose state cannot be used is named; the others go on."""
         try:
             work(key)
         except NeedsRebuild as error:
-            self.warn(_notice(self.clock, "needs-rebuild", str(error), identity.short_id(identity.session_id(key))))
+            self._news.say("needs-rebuild", "error", str(error), key)
 
     def _reindex(self, key: str) -> None:
         try:
@@ -517,23 +469,6 @@ class Engine:
             for recording in entry.recordings
             if recording.on and recording.destination == destination and entry.session_id != session_id
         ]
-
-    def _tell(self, outcome: Outcome) -> None:
-        self.warn(
-            Notice(
-                at=stamp(self.clock.now()),
-                code=outcome.code,
-                severity=outcome.severity,
-                message=outcome.message,
-                session_short_id=outcome.session_short_id,
-                candidates=outcome.candidates,
-            )
-        )
-
-    def warn(self, notice: Notice) -> None:
-        self.notices.append(notice)
-        self.listener.noticed(notice)
-        self.log.write("notice", code=notice.code, severity=notice.severity, session=notice.session_short_id)
 
     def save_index(self, problems: dict[str, str]) -> None:
         """The index only saves work: failing to write it (a full disk) must not stop anything."""
@@ -568,20 +503,3 @@ class Engine:
             self.index.put(self.store.update(key, change))
         except NeedsRebuild:
             return
-
-
-def _notice(clock: Clock, code: str, message: str, session: str, severity: Severity = "error") -> Notice:
-    return Notice(at=stamp(clock.now()), code=code, severity=severity, message=message, session_short_id=session)
-
-
-def write_policy(config: Config, home: paths.Home, user_home: Path) -> WritePolicy:
-    """Where recordings may go: as configured, else the home folder; never among kato-tui's own state."""
-    chosen = config.allowed_write_roots
-    roots = [Path(root).expanduser() for root in chosen] if chosen is not None else [user_home]
-    return WritePolicy(
-        (*roots, home.recordings),
-        home.recordings,
-        protected=(home.root,),
-        user_home=user_home,
-        config_file=home.config,
-    )

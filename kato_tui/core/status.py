@@ -2,14 +2,66 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from kato_tui import __version__
 from kato_tui.core import identity
+from kato_tui.core.ingest.discover import FoundSession, Root
 from kato_tui.core.model.facts import Facts
 from kato_tui.core.model.index import IndexEntry
 from kato_tui.core.model.session import Recording, SessionMetadata
-from kato_tui.core.model.status import RecordingState, RecordingStatus, SessionStatus
+from kato_tui.core.model.status import (
+    EngineStatus,
+    RecordingState,
+    RecordingStatus,
+    RootStatus,
+    SessionStatus,
+    Watching,
+)
 from kato_tui.core.providers.base import Provider, SourceFile
 from kato_tui.core.record.periods import behind
 from kato_tui.core.record.recorder import Recorder
+from kato_tui.core.summary import Summary
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What only a running engine knows of itself; `since` is None while it doesn't run."""
+
+    home: str
+    since: str | None
+    watching: Watching
+    latency_ms: float | None
+    totals: Summary
+
+
+def engine_status(
+    about: About, roots: Iterable[Root], found: Mapping[str, FoundSession], entries: Mapping[str, IndexEntry]
+) -> EngineStatus:
+    return EngineStatus(
+        version=__version__,
+        home=about.home,
+        pid=os.getpid() if about.since is not None else None,
+        started_at=about.since,
+        watching=about.watching,
+        latency_ms=about.latency_ms,
+        roots=[
+            RootStatus(
+                provider=root.provider.name,
+                path=str(root.path),
+                exists=root.path.is_dir(),
+                keep_twins=root.keep_twins,
+            )
+            for root in roots
+        ],
+        sessions=len(found.keys() | entries.keys()),
+        active_recordings=sum(entry.active_recordings for entry in entries.values()),
+        bytes_behind=sum(entry.behind_bytes for entry in entries.values()),
+        events=about.totals.events,
+        counters=dict(about.totals.counters),
+    )
 
 
 def session_status(

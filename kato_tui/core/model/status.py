@@ -17,6 +17,8 @@ STATUS_SCHEMA_VERSION: Final = 1
 
 #: `recording`: on and up to date; `behind`: on, with events still to be written; `failing`: see `lastError`.
 RecordingState = Literal["recording", "behind", "failing", "stopped"]
+#: How changes of logs are noticed.
+Watching = Literal["events", "polling", "none"]
 
 
 class RecordingStatus(Contract):
@@ -87,7 +89,7 @@ class EngineStatus(Contract):
     pid: int | None = None
     started_at: str | None = None
     #: How changes are noticed.
-    watching: Literal["events", "polling", "none"] = "none"
+    watching: Watching = "none"
     roots: list[RootStatus]
     sessions: Count
     active_recordings: Count

@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from kato_tui.core.config import Config
 from kato_tui.core.errors import ConfigError, KatoError
+from kato_tui.core.paths import Home
 from kato_tui.core.record.destination import forbidden_character, shown
 from kato_tui.core.store.fs import FILE_MODE, FOLDER_MODE
 
@@ -354,3 +356,16 @@ def refusing(allowed: Allowed) -> Iterator[None]:
 
 def _refused(allowed: Allowed, code: str, reason: str) -> WriteRefused:
     return WriteRefused(Denied(allowed.asked, code, f"cannot record to {allowed.name}: {reason}"))
+
+
+def write_policy(config: Config, home: Home, user_home: Path) -> WritePolicy:
+    """Where recordings may go: as configured, else the home folder; never among kato-tui's own state."""
+    chosen = config.allowed_write_roots
+    roots = [Path(root).expanduser() for root in chosen] if chosen is not None else [user_home]
+    return WritePolicy(
+        (*roots, home.recordings),
+        home.recordings,
+        protected=(home.root,),
+        user_home=user_home,
+        config_file=home.config,
+    )
