@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -17,21 +16,22 @@ from rich.text import Text
 from textual import on
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.containers import Container
 from textual.events import DescendantFocus, Resize
 from textual.message import Message
 from textual.screen import Screen
 
 from kato_tui import themes
-from kato_tui.actions import ACTIONS, PANES, Action, footer, shown, with_keymap
+from kato_tui.actions import ACTIONS, PANES, Action, with_keymap
 from kato_tui.board import Board, Changes, Update
 from kato_tui.core.config import Config
+from kato_tui.core.errors import KatoError
 from kato_tui.core.glance import glance
 from kato_tui.core.link import Link
 from kato_tui.deeds import Deeds
+from kato_tui.palette import Palette
 from kato_tui.pump import Answer, Errands, Lost, MakeLink, Pump
-from kato_tui.view import card
+from kato_tui.rooms import Rooms
 from kato_tui.view.safe import safe
 from kato_tui.view.warnings import Alert
 from kato_tui.view.words import Json, with_home
@@ -44,7 +44,6 @@ from kato_tui.widgets.virtual_list import VirtualList
 PAGE: Final = 500
 _AGES_EVERY: Final = 15.0
 _TOASTS: Final = 3
-_NARROW, _WIDE, _LOW = 100, 160, 20
 _SEVERITIES: Final = {"info": "information", "warning": "warning", "error": "error"}
 
 
@@ -55,35 +54,10 @@ class Posted(Message):
     what: Update | Lost | Answer
 
 
-class Actions(Provider):
-    """The palette: every action of the table, and the themes."""
-
-    async def discover(self) -> Hits:
-        for name, words, run in self._offered():
-            yield DiscoveryHit(name, run, help=words)
-
-    async def search(self, query: str) -> Hits:
-        matcher = self.matcher(query)
-        for name, words, run in self._offered():
-            score = matcher.match(name)
-            if score > 0:
-                yield Hit(score, matcher.highlight(name), run, help=words)
-
-    def _offered(self) -> Iterable[tuple[str, str, Callable[[], Any]]]:
-        app = self.app
-        assert isinstance(app, Dashboard)
-        for one in app.offered():
-            name = one.id.replace("-", " ").capitalize()
-            where = f"{one.scope} · " if one.scope in PANES else ""
-            yield name, f"{where}{one.help} ({shown(one.keys[0])})", partial(app.do, one.id)
-        for name in sorted(app.available_themes):
-            yield f"Theme {name}", "change the colours", partial(app.set_theme, name)
-
-
 class Dashboard(App[int]):
     CSS_PATH = "kato_tui.tcss"
     TITLE = "kato-tui"
-    COMMANDS: ClassVar[set[Any]] = {Actions}
+    COMMANDS: ClassVar[set[Any]] = {Palette}
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "ctrl+p"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "do('interrupt')", show=False, priority=True)]
@@ -100,9 +74,9 @@ class Dashboard(App[int]):
         self.board = Board(title=title)
         self.pump = Pump(make_link, self._from_thread)
         self.local = Errands(self._from_thread, "kato-local")
+        self.rooms = Rooms(self)
         self.deeds = Deeds(self)
         self.failure: Exception | None = None
-        self._split = 0
         self._asked_for: str | None = None
         for theme in themes.THEMES:
             self.register_theme(theme)
@@ -141,7 +115,7 @@ class Dashboard(App[int]):
         self.set_theme(self.config.theme or self._own_theme(), say=False)
         self._handle_signals()
         self.sessions.focus()
-        self._lay_out()
+        self.rooms.fit(*self.size)
         self.show_status()
         self.set_interval(_AGES_EVERY, self._repaint_ages)
         self.pump.start()
@@ -208,54 +182,7 @@ class Dashboard(App[int]):
     # Layout.
 
     def on_resize(self, event: Resize) -> None:
-        self._lay_out(event.size.width, event.size.height)
-
-    def _lay_out(self, width: int | None = None, height: int | None = None) -> None:
-        width, height = width or self.size.width, height or self.size.height
-        narrow = width < _NARROW or height < _LOW
-        base = self.base
-        base.set_class(narrow, "-tabs")
-        base.set_class(not narrow and width >= _WIDE, "-wide")
-        self._show_panes()
-
-    @property
-    def zoomed(self) -> bool:
-        return self.base.has_class("-zoom")
-
-    def _show_panes(self) -> None:
-        """Which panes are seen: all, or the focused one where there is room for one only."""
-        alone = self.zoomed or self.base.has_class("-tabs")
-        for one in self.panes:
-            one.display = not alone or one is self.pane
-        self.base.query_one(Card).display = not alone and self.base.has_class("-wide")
-        self._share_room()
-        self._show_tabs()
-        self._show_keys()
-        self._show_card()
-
-    def _share_room(self) -> None:
-        """Rows and columns, moved by what the user asked for."""
-        board = self.base.query_one("#board")
-        alone = self.zoomed or self.base.has_class("-tabs")
-        if alone:
-            board.styles.grid_columns, board.styles.grid_rows = "1fr", "1fr"
-        elif self.base.has_class("-wide"):
-            board.styles.grid_columns = f"{20 + self._split}fr {20 - self._split}fr"
-            board.styles.grid_rows = "15 3fr 2fr"
-        else:
-            # As high as the list is long, as long as that leaves more than half to what is said.
-            most = max(6, round(self.size.height * (0.4 + 0.04 * self._split)))
-            rows = min(most, max(6, len(self.sessions.items) + 3)) if self._split <= 0 else most
-            board.styles.grid_columns = "11fr 9fr"
-            board.styles.grid_rows = f"{rows} 1fr 1fr"
-
-    def resize_panes(self, step: int) -> None:
-        self._split = max(-8, min(8, self._split + step))
-        self._share_room()
-
-    def zoom(self, on: bool) -> None:
-        self.base.set_class(on, "-zoom")
-        self._show_panes()
+        self.rooms.fit(event.size.width, event.size.height)
 
     def go_to(self, pane: Pane) -> None:
         pane.display = True
@@ -264,35 +191,13 @@ class Dashboard(App[int]):
     def on_descendant_focus(self, event: DescendantFocus) -> None:
         if isinstance(event.widget, Pane):
             self._last_pane = event.widget
-            self._show_panes()
-
-    def _show_tabs(self) -> None:
-        sums = {"recordings": len(self.recordings.items), "sessions": len(self.sessions.items)}
-        alerts = len(self.warnings.items)
-        names = []
-        for pane in self.panes:
-            count = sums.get(pane.NAME) or (alerts if pane.NAME == "warnings" else 0)
-            names.append((pane.NAME, f"{pane.WORD} {count}" if count else pane.WORD))
-        bar = self.base.query_one(TabBar)
-        bar.display = self.base.has_class("-tabs")
-        bar.tell(names, self.pane.NAME)
-
-    def _show_keys(self) -> None:
-        pane = self.pane
-        hints = [(shown(one.keys[0]), one.footer, one.id) for one in footer(self.actions, pane.NAME)]
-        self.base.query_one(KeyBar).tell(hints)
-
-    def _show_card(self) -> None:
-        shown_card = self.base.query_one(Card)
-        if shown_card.display:
-            size = max(20, shown_card.size.width)
-            shown_card.show(card.card(self.sessions.session, size, self.board.now(), self.user_home))
+            self.rooms.show_panes()
 
     def _repaint_ages(self) -> None:
         """Times that are told as ages grow by themselves."""
         self.sessions.repaint()
         self.recordings.repaint()
-        self._show_card()
+        self.rooms.show_card()
         self.show_status()
 
     def show_status(self) -> None:
@@ -312,12 +217,19 @@ class Dashboard(App[int]):
             finally:
                 self.pump.taken()
         elif isinstance(what, Lost):
-            self.deeds.engine_lost(what)
+            self.deeds.leaving.engine_lost(what)
         elif what.error is not None:
-            self.say("dashboard-failed", "error", str(what.error) or type(what.error).__name__)
+            self._tell_failure(what.error)
             what.then(None)
         else:
             what.then(what.result)
+
+    def _tell_failure(self, error: Exception) -> None:
+        """What the engine could not do now is one thing, a mistake of the program another."""
+        if isinstance(error, KatoError):
+            self.say("not-done", "warning", str(error))
+        else:
+            self.say("dashboard-failed", "error", f"{type(error).__name__}: {error}")
 
     def _apply(self, update: Update) -> None:
         changes = self.board.apply(update)
@@ -326,14 +238,14 @@ class Dashboard(App[int]):
             self.sessions.take()
             self.recordings.take(self.sessions.session)
             self._watch_selected(again=update.first)
-            self._share_room()
+            self.rooms.share()
         if changes.alerts:
             self.warnings.take()
         if changes.events:
             self.events.append(changes.events)
         self._tell_news(changes)
-        self._show_tabs()
-        self._show_card()
+        self.rooms.show_tabs()
+        self.rooms.show_card()
         self.show_status()
 
     def _see_selected(self) -> None:
@@ -345,9 +257,21 @@ class Dashboard(App[int]):
         for alert in changes.news[:_TOASTS]:
             self.toast(alert)
         if len(changes.news) > _TOASTS:
-            self.notify(f"{len(changes.news) - _TOASTS} more in the warnings", markup=False)
+            self.hint(f"{len(changes.news) - _TOASTS} more in the warnings")
         if changes.calling and self.config.bell:
-            self.deeds.ring(changes.calling)
+            self._ring(changes.calling)
+
+    def _ring(self, calling: list[Json]) -> None:
+        """The bell, and a message of the desktop where the terminal passes one on. Fixed words and ids only."""
+        self.bell()
+        names = ", ".join(safe(str(one["sessionShortId"]), 8) for one in calling[:3])
+        self._write_raw(f"\x1b]9;kato-tui: {names} needs you\x07")
+
+    def _write_raw(self, sequence: str) -> None:
+        """A sequence for the terminal itself. Only for fixed words: nothing of a log may get here."""
+        if self._driver is not None:
+            self._driver.write(sequence)
+            self._driver.flush()
 
     def toast(self, alert: Alert) -> None:
         self.notify(
@@ -357,6 +281,10 @@ class Dashboard(App[int]):
             timeout=8 if alert.severity == "error" else 4,
             markup=False,
         )
+
+    def hint(self, text: str, seconds: float = 3) -> None:
+        """A word about a key that needs no line in the warnings. `text` is clean."""
+        self.notify(text, markup=False, timeout=seconds)
 
     def say(self, code: str, severity: str, message: str) -> None:
         """Something of the dashboard's own: a toast, and a line in the warnings."""
@@ -371,9 +299,9 @@ class Dashboard(App[int]):
         if message.list is self.sessions:
             self.recordings.take(self.sessions.session)
             self._watch_selected()
-            self._show_card()
+            self.rooms.show_card()
         elif message.list is self.events and self.events.index == 0:
-            self.deeds.read_older()
+            self.deeds.reading.read_older()
 
     @on(VirtualList.Opened)
     def _opened(self, message: VirtualList.Opened) -> None:
@@ -427,10 +355,6 @@ class Dashboard(App[int]):
         """Carry out an action of the table."""
         self.deeds.do(name)
 
-    def offered(self) -> list[Action]:
-        """What the palette has: everything but the moving about."""
-        return [one for one in self.actions if one.group != "Moving" and one.id != "palette"]
-
     def set_theme(self, name: str, *, say: bool = True) -> None:
         if name not in self.available_themes:
             self.say(
@@ -439,28 +363,22 @@ class Dashboard(App[int]):
             name = themes.DARK
         self.theme = name
         if say:
-            self.notify(f"theme {name}: set `theme` in config.toml to keep it", markup=False, timeout=2)
+            self.hint(f"theme {name}: set `theme` in config.toml to keep it")
 
     @on(CommandLine.Typed)
     def _typed(self, message: CommandLine.Typed) -> None:
-        self.deeds.typed(message.mode, message.text)
+        self.deeds.entering.typed(message.mode, message.text)
 
     @on(CommandLine.Entered)
     def _entered(self, message: CommandLine.Entered) -> None:
         self.pane.focus()
-        self.deeds.entered(message.mode, message.text)
+        self.deeds.entering.entered(message.mode, message.text)
 
     @on(CommandLine.Left)
     def _left(self, message: CommandLine.Left) -> None:
         self.pane.focus()
         if message.mode == "filter":
-            self.deeds.entered("filter", "")
-
-    def write_raw(self, sequence: str) -> None:
-        """A sequence for the terminal itself. Only for fixed words: nothing of a log may get here."""
-        if self._driver is not None:
-            self._driver.write(sequence)
-            self._driver.flush()
+            self.deeds.lists.filter_by("")
 
     # When something goes wrong.
 

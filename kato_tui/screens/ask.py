@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar
 
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
@@ -12,17 +13,22 @@ from textual.widgets import Button, Static
 
 
 class Ask(ModalScreen[bool]):
-    """Yes or no; no is what has the focus when it comes up by itself, because people type."""
+    """Yes or no. No has the focus where yes costs more, and where the question comes up by itself.
+
+    Then no letter is an answer either, because people may be typing.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "answer(True)", show=False),
-        Binding("n,escape,q", "answer(False)", show=False),
+        Binding("y", "letter(True)", show=False),
+        Binding("n,q", "letter(False)", show=False),
+        Binding("escape", "answer(False)", show=False),
         Binding("left,right,h,l", "app.focus_next", show=False),
     ]
 
-    def __init__(self, title: str, text: str, yes: str, no: str = "Cancel", *, unasked: bool = False) -> None:
+    def __init__(self, title: str, text: str, yes: str, *, careful: bool = False, unasked: bool = False) -> None:
         super().__init__()
-        self._title, self._text, self._yes, self._no = title, text, yes, no
+        self._title, self._text, self._yes = title, text, yes
+        self._careful = careful or unasked
         self._unasked = unasked
 
     def compose(self) -> ComposeResult:
@@ -30,14 +36,37 @@ class Ask(ModalScreen[bool]):
             box.border_title = self._title
             yield Static(self._text, markup=False)
             with Horizontal(classes="buttons"):
-                yield Button(f"{self._yes} (y)", id="yes", variant="primary", compact=True)
-                yield Button(f"{self._no} (n)", id="no", compact=True)
+                yield Button(self._yes if self._unasked else f"{self._yes} (y)", id="yes", compact=True)
+                yield Button("Not now" if self._unasked else "Cancel (n)", id="no", compact=True)
 
     def on_mount(self) -> None:
-        self.query_one("#no" if self._unasked else "#yes").focus()
+        self.query_one("#no" if self._careful else "#yes").focus()
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         self.dismiss(event.button.id == "yes")
 
     def action_answer(self, yes: bool) -> None:
         self.dismiss(yes)
+
+    def action_letter(self, yes: bool) -> None:
+        if not self._unasked:
+            self.dismiss(yes)
+
+
+def confirm(
+    app: App[Any],
+    title: str,
+    text: str,
+    yes: str,
+    then: Callable[[], None],
+    *,
+    careful: bool = False,
+    unasked: bool = False,
+) -> None:
+    """Ask, and do it if the answer is yes. `text` is clean."""
+
+    def answered(agreed: bool | None) -> None:
+        if agreed:
+            then()
+
+    app.push_screen(Ask(title, text, yes, careful=careful, unasked=unasked), answered)

@@ -12,10 +12,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Markdown, Static
 
-from kato_tui.view import events
-from kato_tui.view.cells import plain
-from kato_tui.view.safe import safe
-from kato_tui.view.words import Json
+from kato_tui.view.events import Document, clean_block
 
 #: Ask for the event before (-1) or after (1) the one that is shown.
 Turn = Callable[[int], None]
@@ -36,10 +33,9 @@ class Detail(ModalScreen[None]):
         Binding("G,end", "ends(1)", show=False),
     ]
 
-    def __init__(self, event: Json, glanced: Json, turn: Turn, copy: Callable[[str, str], None]) -> None:
+    def __init__(self, document: Document, turn: Turn, copy: Callable[[str, str], None]) -> None:
         super().__init__()
-        self._event = event
-        self._glanced = glanced
+        self._document = document
         self._turn = turn
         self._copy = copy
         self._raw = False
@@ -53,21 +49,20 @@ class Detail(ModalScreen[None]):
     async def on_mount(self) -> None:
         await self._show()
 
-    async def show(self, event: Json, glanced: Json) -> None:
+    async def show(self, document: Document) -> None:
         """Another event, in the same window."""
-        self._event, self._glanced = event, glanced
+        self._document = document
         await self._show()
 
     async def _show(self) -> None:
         box = self.query_one(VerticalScroll)
-        title = f" {plain(events.row(self._glanced, 60)[:3]).strip()} · seq {self._event['seq']} "
-        box.border_title = Content(safe(title, 120))
+        box.border_title = Content(f" {self._document.title} ")
         text, raw = self.query_one(Markdown), self.query_one("#raw", Static)
         text.display, raw.display = not self._raw, self._raw
         if self._raw:
-            raw.update(Content(events.clean_block(events.pretty(dict(self._event)))))
+            raw.update(Content(clean_block(self._document.raw)))
         else:
-            await text.update(events.detail_markdown(self._event))
+            await text.update(self._document.markdown)
         box.scroll_home(animate=False)
 
     async def action_raw(self) -> None:
@@ -75,7 +70,7 @@ class Detail(ModalScreen[None]):
         await self._show()
 
     def action_copy(self) -> None:
-        self._copy(events.pretty(dict(self._event)) if self._raw else events.text_of(self._event), "the event")
+        self._copy(self._document.raw if self._raw else self._document.text, "the event")
 
     def action_turn(self, step: int) -> None:
         self._turn(step)

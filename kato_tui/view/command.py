@@ -11,7 +11,7 @@ from typing import Any, Final
 from kato_tui.core.record.commands import COMMANDS, parse_line
 from kato_tui.view.safe import safe
 from kato_tui.view.sessions import FILTER_WORDS, SORTS
-from kato_tui.view.words import Json
+from kato_tui.view.words import Json, home_path
 
 #: Intents that chats have no command for.
 _MORE: Final = ("resume", "keep")
@@ -91,6 +91,8 @@ class Known:
     sessions: Sequence[tuple[str, str]] = ()
     themes: Sequence[str] = ()
     cwd: str = ""
+    #: Written as `~` where there is a note to show.
+    user_home: str = ""
 
 
 def complete(line: str, known: Known, list_folder: ListFolder) -> list[Choice]:
@@ -147,9 +149,9 @@ def _targets(head: str, argument: str, known: Known, _: ListFolder) -> list[Choi
         by_id = f"id:{_shortest(one, known.recordings)}"
         where = str(one["destination"])
         if by_id.startswith(typed) or by_id[3:].startswith(typed):
-            choices.append(Choice(head + by_id, by_id, safe(where, 200)))
+            choices.append(Choice(head + by_id, by_id, home_path(where, known.user_home)))
         elif f"dest:{where}".lower().startswith(typed) or (typed and typed in where.lower()):
-            choices.append(Choice(f"{head}dest:{where}", f"dest:{safe(where, 200)}"))
+            choices.append(Choice(f"{head}dest:{where}", f"dest:{home_path(where, known.user_home)}"))
     return choices
 
 

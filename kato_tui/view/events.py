@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from kato_tui.view.cells import Line, Piece, Tone, crop, pad, piece
+from kato_tui.view.cells import Line, Piece, Tone, crop, pad, piece, plain
 from kato_tui.view.safe import safe
 from kato_tui.view.words import Json, clock, with_home
 
@@ -69,6 +70,22 @@ def speaker(event: Json) -> str:
 def _model(name: str) -> str:
     """`claude-opus-4-8` is `opus-4-8` to those who use it."""
     return name.removeprefix("claude-").removeprefix("gemini-")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One event in full, made ready to be shown and copied."""
+
+    title: str
+    markdown: str
+    #: As the twin has it, and the words alone: exactly what was said, so not for a screen as they are.
+    raw: str
+    text: str
+
+
+def document(event: Json, glanced: Json) -> Document:
+    title = f"{plain(row(glanced, 60)[:3]).strip()} · seq {event['seq']}"
+    return Document(safe(title, 120), detail_markdown(event), pretty(event), text_of(event))
 
 
 def clean_block(text: str, limit: int = _SHOWN) -> str:

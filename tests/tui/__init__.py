@@ -1,0 +1,1 @@
+"""The dashboard through Textual's pilot, on a real engine that tests step."""

@@ -1,0 +1,40 @@
+"""Tests of the dashboard are coroutines; nothing of the developer's desktop is touched by them."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+
+import pytest
+
+from kato_tui import clipboard, pump
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that is a coroutine in a loop of its own."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    given = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
+    asyncio.run(pyfuncitem.obj(**given))
+    return True
+
+
+class SteadyMeter:
+    """What the machine's load is must not show in a picture."""
+
+    def __init__(self, pid: int | None = None) -> None:
+        pass
+
+    def read(self) -> tuple[float | None, int | None]:
+        return 3.0, 60_000_000
+
+
+@pytest.fixture(autouse=True)
+def _steady(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pump, "TICK", 0.01)
+    monkeypatch.setattr(pump, "Meter", SteadyMeter)
+    monkeypatch.setattr(clipboard, "copy", lambda text: [])
+    monkeypatch.setenv("TZ", "UTC")
+    for name in ("NO_COLOR", "TMUX", "PAGER", "VISUAL", "EDITOR"):
+        monkeypatch.delenv(name, raising=False)
