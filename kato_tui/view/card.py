@@ -7,7 +7,7 @@ from typing import Final
 
 from kato_tui.view import sessions
 from kato_tui.view.cells import Line, Piece, Tone, crop, pad, piece
-from kato_tui.view.words import Json, amount, home_path, since
+from kato_tui.view.words import Json, amount, home_path, since, with_home
 
 _LABEL: Final = 9
 _BAR: Final = 20
@@ -29,7 +29,7 @@ def card(session: Json | None, size: int, now: datetime, user_home: str = "") ->
         _field("active", Piece(_active(session, now))),
         _field("twin", *_twin(session)),
         _field("id", piece(session["sessionId"], "muted")),
-        _field("resume", piece(session.get("resumeCommand") or "-", "muted")),
+        _field("resume", piece(with_home(session.get("resumeCommand") or "-", user_home), "muted")),
     ]
     return [crop(line, size) for line in lines]
 

@@ -31,7 +31,7 @@ _COLUMNS: Final = (
     Column("id", 8),
     Column("title", 12, flex=3),
     Column("project", 8, flex=1, least=92),
-    Column("tokens", 6, right=True, least=84),
+    Column("tokens", 6, right=True, least=104),
     Column("ctx", 5, right=True, least=74),
     Column("seen", 4, right=True),
     Column("rec", 4),

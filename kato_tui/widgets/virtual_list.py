@@ -144,9 +144,9 @@ class VirtualList(Toned, ScrollView, can_focus=True):
         top, bottom = self._span(self.index)
         first = round(self.scroll_y)
         if top < first:
-            self.scroll_to(y=top, animate=False)
+            self.scroll_to(y=top, animate=False, force=True, immediate=True)
         elif bottom > first + self.page:
-            self.scroll_to(y=bottom - self.page, animate=False)
+            self.scroll_to(y=bottom - self.page, animate=False, force=True, immediate=True)
 
     def _item_at(self, y: int) -> str | None:
         """The item on a line of the pane."""
@@ -200,7 +200,8 @@ class VirtualList(Toned, ScrollView, can_focus=True):
     def on_resize(self) -> None:
         self.measure()
         self._painted.clear()
-        self._keep_in_sight()
+        # How far it can be scrolled is known only once the new size is in force.
+        self.call_after_refresh(self._keep_in_sight)
 
     def on_focus(self) -> None:
         self.repaint()
