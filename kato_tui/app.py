@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Any, ClassVar, Final
 
@@ -23,7 +25,7 @@ from textual.screen import Screen
 
 from kato_tui import themes
 from kato_tui.actions import ACTIONS, PANES, Action, with_keymap
-from kato_tui.board import Board, Changes, Update
+from kato_tui.board import Board, Changes, Update, wall_clock
 from kato_tui.core.config import Config
 from kato_tui.core.errors import KatoError
 from kato_tui.core.glance import glance
@@ -63,15 +65,25 @@ class Dashboard(App[int]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "do('interrupt')", show=False, priority=True)]
 
     def __init__(
-        self, make_link: MakeLink, config: Config, *, user_home: str = "", title: str = "kato", throw_away: bool = False
+        self,
+        make_link: MakeLink,
+        config: Config,
+        *,
+        user_home: str = "",
+        title: str = "kato",
+        throw_away: bool = False,
+        now: Callable[[], datetime] = wall_clock,
     ) -> None:
         super().__init__()
+        # Textual's own keys: these are in our table as well, and may be others there.
+        for key in (self.COMMAND_PALETTE_BINDING, "ctrl+q"):
+            self._bindings.key_to_bindings.pop(key, None)
         #: Nothing that happens here lasts, so leaving needs no warning.
         self.throw_away = throw_away
         self.actions = with_keymap(config.keymap)
         self.config = config
         self.user_home = user_home
-        self.board = Board(title=title)
+        self.board = Board(now, title)
         self.pump = Pump(make_link, self._from_thread)
         self.local = Errands(self._from_thread, "kato-local")
         self.rooms = Rooms(self)

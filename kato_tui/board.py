@@ -88,7 +88,7 @@ class Board:
         """Take an update over and say what it changed."""
         changes = Changes(events=update.events)
         if update.first:
-            self._forget()
+            self._forget({rows.key_of(one) for one in update.sessions})
         for one in update.sessions:
             self._put(one, changes, first=update.first)
         for key in update.gone:
@@ -109,10 +109,13 @@ class Board:
             changes.alerts = True
         return changes
 
-    def _forget(self) -> None:
-        """Another engine speaks: what the last one said of itself holds no longer."""
+    def _forget(self, known: set[str]) -> None:
+        """Another engine speaks: what the last one said of itself holds no longer, and its notices count from one."""
         self.feed.clear()
-        self._notices = deque((one for one in self._notices if one.key.startswith("own")), maxlen=_ALERTS)
+        for key in self.sessions.keys() - known:
+            self._drop(key)
+        self._acknowledged = {key for key in self._acknowledged if not _is_notice(key)}
+        self._notices = deque((one for one in self._notices if not _is_notice(one.key)), maxlen=_ALERTS)
 
     def _take_engine(self, update: Update) -> None:
         self.engine = update.engine if update.engine is not None else self.engine
@@ -130,6 +133,9 @@ class Board:
             self.unseen[key] = self.unseen.get(key, 0) + fresh
         found = warnings.standing(session)
         if found or key in self._standing:
+            # What went and comes again was not acknowledged.
+            gone = {one.key for one in self._standing.get(key, ())}
+            self._acknowledged -= gone - {one.key for one in found}
             self._standing[key] = found
         changes.sessions = True
         if not first and rows.needs_you(before, session):
@@ -211,6 +217,11 @@ class Board:
                 for one in everyone
             ),
         )
+
+
+def _is_notice(key: str) -> bool:
+    """Whether an alert is the engine's; `warnings.from_notice` numbers them."""
+    return key[0] == "n" and key[1:].isdigit()
 
 
 _RANK: Final = {"error": 0, "warning": 1, "info": 2}

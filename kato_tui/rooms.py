@@ -17,6 +17,8 @@ _LOW: Final = 20
 #: As far as panes can be moved.
 _MOST_STEPS: Final = 8
 _CARD_ROWS: Final = 15
+#: What a list without sessions says is longer than one session.
+_EMPTY_ROWS: Final = 12
 
 
 class Rooms:
@@ -76,7 +78,8 @@ class Rooms:
         else:
             # As high as the list is long, as long as that leaves more than half to what is said.
             most = max(6, round(app.size.height * (0.4 + 0.04 * steps)))
-            rows = min(most, max(6, len(app.sessions.items) + 3)) if steps <= 0 else most
+            needed = len(app.sessions.items) + 3 if app.sessions.items else _EMPTY_ROWS
+            rows = min(most, max(6, needed)) if steps <= 0 else most
             board.styles.grid_columns = "11fr 9fr"
             board.styles.grid_rows = f"{rows} 1fr 1fr"
 

@@ -62,8 +62,9 @@ async def take(picture: Picture, folder: Path) -> None:
         with performance(base, clock) as shown:
             host = shown.host
             config = Config(theme=picture.theme)
-            app = Dashboard(lambda: own_link(host), config, user_home=str(base), title="kato", throw_away=True)
-            app.board.now = clock.now
+            app = Dashboard(
+                lambda: own_link(host), config, user_home=str(base), title="kato", throw_away=True, now=clock.now
+            )
             async with app.run_test(size=picture.size, notifications=picture.toasts) as pilot:
                 await _told(shown, app, pilot)
                 await _select(picture.session, app, pilot)

@@ -45,6 +45,7 @@ class Notices:
                 severity=outcome.severity,
                 message=outcome.message,
                 session_short_id=outcome.session_short_id,
+                recordings=outcome.recordings,
                 candidates=outcome.candidates,
             )
         )

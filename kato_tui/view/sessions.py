@@ -33,7 +33,7 @@ _COLUMNS: Final = (
     Column("project", 8, flex=1, least=92),
     Column("tokens", 6, right=True, least=104),
     Column("ctx", 5, right=True, least=74),
-    Column("seen", 4, right=True),
+    Column("last", 4, right=True),
     Column("rec", 4),
     Column("new", 4, right=True),
 )
@@ -179,7 +179,7 @@ def row(session: Json, size: int, now: datetime, unseen: int = 0) -> Line:
         "project": (Piece(project(session), "muted"),),
         "tokens": (Piece(amount((session.get("usage") or {}).get("total") or None), "muted"),),
         "ctx": context(session),
-        "seen": (Piece(since(session.get("lastActivity"), now), "muted"),),
+        "last": (Piece(since(session.get("lastActivity"), now), "muted"),),
         "rec": recording_mark(session),
         "new": (Piece(f"+{min(unseen, 999)}", "accent"),) if unseen else (),
     }

@@ -38,6 +38,8 @@ class Alert:
     session: str | None = None
     #: Recordings that could have been meant, or that are concerned.
     candidates: tuple[Json, ...] = ()
+    #: Recordings that it is about, beyond doubt.
+    recordings: tuple[Json, ...] = ()
     #: The one candidate that this row is about, when it is a candidate's own row.
     candidate: Json | None = None
 
@@ -51,6 +53,7 @@ def from_notice(notice: Json) -> Alert:
         str(notice["message"]),
         notice.get("sessionShortId"),
         tuple(notice.get("candidates", ())),
+        tuple(notice.get("recordings", ())),
     )
 
 
@@ -64,7 +67,7 @@ def standing(session: Json) -> list[Alert]:
         if one["status"] == "failing":
             message = f"recording {one['recordingShortId']} fails: {one.get('lastError') or 'unknown reason'}"
             at = str(one.get("lastWriteAt") or "")
-            found.append(Alert(f"failing:{one['recordingId']}", at, "failing", "error", message, short, (), one))
+            found.append(Alert(f"failing:{one['recordingId']}", at, "failing", "error", message, short, candidate=one))
     unknown = session.get("unknownTypes") or {}
     if unknown:
         names = ", ".join(f"{safe(str(name), 40)} ×{count}" for name, count in list(unknown.items())[:4])
@@ -136,7 +139,7 @@ def expand(alerts: Iterable[Alert]) -> list[Alert]:
         if alert.code == "retention":
             continue
         rows += [
-            Alert(f"{alert.key}/{one['recordingId']}", "", alert.code, "info", "", one["sessionShortId"], (), one)
+            Alert(f"{alert.key}/{one['recordingId']}", "", alert.code, "info", "", one["sessionShortId"], candidate=one)
             for one in alert.candidates
         ]
     return rows
@@ -171,7 +174,8 @@ def ids(alert: Alert) -> str:
     """What is worth copying of an alert."""
     if alert.candidate is not None:
         return str(alert.candidate["recordingId"])
-    listed = [str(one["recordingId"]) for one in alert.candidates if "recordingId" in one]
+    named = (*alert.candidates, *alert.recordings)
+    listed = [str(one["recordingId"]) for one in named if "recordingId" in one]
     return "\n".join(listed) or str(alert.session or alert.message)
 
 

@@ -78,7 +78,8 @@ class CommandLine(Vertical):
         yield Lines(id="choices")
         with Horizontal(id="entry"):
             yield Lines(id="prompt")
-            yield Entry(id="input", compact=True)
+            # What is in it when it opens is to be written on, not over.
+            yield Entry(id="input", compact=True, select_on_focus=False)
 
     @property
     def entry(self) -> Entry:

@@ -128,12 +128,14 @@ class RecordingsPane(Pane):
 
     def __init__(self, board: Board, user_home: str, keys: Sequence[Binding]) -> None:
         self.everything = False
+        self._nobody = True
         self._rows: dict[str, Json] = {}
         super().__init__(board, user_home, keys)
 
     def take(self, session: Json | None) -> None:
         found = self.board.recordings() if self.everything else recording_rows.of_session(session)
         self._rows = {str(one["recordingId"]): one for one in recording_rows.ordered(found)}
+        self._nobody = session is None
         self.set_items(list(self._rows))
         short = str(session["sessionShortId"]) if session is not None else ""
         self.say_title("of all sessions" if self.everything else f"of {short}" if short else "")
@@ -149,6 +151,8 @@ class RecordingsPane(Pane):
         return recording_rows.header(size)
 
     def empty(self, size: int) -> list[Line]:
+        if self._nobody and not self.everything:
+            return [crop((Piece("Recordings of the selected session stand here.", "muted"),), size)]
         who = "Nothing is recorded yet." if self.everything else "This session is not recorded."
         lines: list[Line] = [
             (Piece(who, "strong"),),
@@ -290,6 +294,8 @@ class EventsPane(Pane):
         return [event_rows.row(self._rows[key], size, self.user_home, with_session=self.everything)]
 
     def empty(self, size: int) -> list[Line]:
+        if self.shown is None and not self.everything:
+            return [crop((Piece("What is said in the selected session stands here.", "muted"),), size)]
         if self.loading_events and not self.everything:
             return [(Piece("◌ Reading …", "muted"),)]
         if self.twinless and not self.everything:

@@ -171,10 +171,10 @@ class VirtualList(Toned, ScrollView, can_focus=True):
                 self.refresh(Region(0, y, size.width, 1))
 
     def _line_at(self, y: int) -> tuple[Line, str]:
-        if self.HEADER and y == 0:
-            return ((_BLANK, *self.header(self._room)) if self.items else ()), ""
         if not self.items:
             return self._empty_line(y), ""
+        if self.HEADER and y == 0:
+            return (_BLANK, *self.header(self._room)), ""
         key = self._item_at(y)
         if key is None:
             return (), ""

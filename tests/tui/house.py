@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import orjson
+from textual import events
+from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
 from kato_tui import themes
@@ -137,16 +139,27 @@ class Dash:
         self.house = house
 
     async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
-        await self.settled()
+        """One key after the other, each when the one before has had its whole effect."""
+        for key in keys:
+            self._send(key)
+            await self.settled()
 
     async def type(self, text: str) -> None:
-        """Into the line that is open."""
-        await self.press(*(_KEYS.get(char, char) for char in text))
+        """Into the line that is open, as quickly as it goes."""
+        for char in text:
+            self._send(char)
+        await self.settled()
+
+    def _send(self, key: str) -> None:
+        # The pilot's own way waits for the processor to be idle, which on a busy machine takes seconds.
+        char = key if len(key) == 1 else None
+        event = events.Key(key if char is None or char.isalnum() else _character_to_key(char), char)
+        event.set_sender(self.app)
+        self.app.post_message(event)
 
     async def command(self, text: str) -> None:
         """A whole `:` line."""
-        await self.press("colon")
+        await self.press(":")
         await self.type(text)
         await self.press("enter")
 
@@ -206,14 +219,10 @@ class Dash:
         return [plain(line) for key in pane.items for line in pane.block(key, size)]
 
 
-_KEYS: Final = {" ": "space", ":": "colon", "/": "slash", ".": "full_stop", "~": "tilde", "-": "minus", "@": "at"}
-
-
 @asynccontextmanager
 async def look(house: House, size: tuple[int, int] = (140, 45), **options: Any) -> AsyncIterator[Dash]:
     """A dashboard on the house, settled."""
-    app = Dashboard(lambda: house.link, house.config, user_home=str(house.base), title="kato", **options)
-    app.board.now = house.clock.now
+    app = Dashboard(lambda: house.link, house.config, user_home=str(house.base), now=house.clock.now, **options)
     async with app.run_test(size=size, notifications=True) as pilot:
         dash = Dash(app, pilot, house)
         await dash.until(lambda: app.pump.connected)

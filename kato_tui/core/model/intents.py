@@ -63,4 +63,6 @@ class Notice(Contract):
     severity: Severity
     message: str
     session_short_id: str | None = None
+    #: Those it is about, and those that could have been meant where that is not clear.
+    recordings: list[RecordingRef] = Field(default_factory=list)
     candidates: list[RecordingRef] = Field(default_factory=list)

@@ -16,12 +16,13 @@ from typing import Any, Final, Protocol
 
 from kato_tui.core import identity
 from kato_tui.core.clock import Clock, stamp
-from kato_tui.core.model.intents import Notice
+from kato_tui.core.model.intents import Notice, Severity
 from kato_tui.core.model.session import FileMark, PendingAppend, Recording, Remark, SessionMetadata
 from kato_tui.core.paths import Home
 from kato_tui.core.record import appender, frontmatter, periods
 from kato_tui.core.record.appender import Mark, NotThere, Spot
 from kato_tui.core.record.destination import format_of
+from kato_tui.core.record.outcomes import ref_of
 from kato_tui.core.record.policy import Allowed, Denied, WritePolicy, WriteRefused
 from kato_tui.core.record.writer import RenderState, writer_for
 from kato_tui.core.store.atomic import write_atomic
@@ -425,14 +426,26 @@ class Recorder:
         since = before.since if before is not None else stamp(now)
         self.failures[recording.recording_id] = Failure(metadata.session_key, code, reason, since, attempts, now + wait)
         if before is None or before.reason != reason:
-            self._tell(metadata, "recording-failing", f"{reason}. Nothing is lost: it is tried again", "error")
+            self._tell(
+                metadata, "recording-failing", f"{reason}. Nothing is lost: it is tried again", "error", recording
+            )
 
     def _healed(self, metadata: SessionMetadata, recording: Recording) -> None:
         if self.failures.pop(recording.recording_id, None) is not None:
             name = identity.short_id(recording.recording_id)
-            self._tell(metadata, "recording-healed", f"recording {name} goes on: {recording.destination}", "info")
+            self._tell(
+                metadata, "recording-healed", f"recording {name} goes on: {recording.destination}", "info", recording
+            )
 
-    def _tell(self, metadata: SessionMetadata, code: str, message: str, severity: Any = "warning") -> None:
+    def _tell(
+        self,
+        metadata: SessionMetadata,
+        code: str,
+        message: str,
+        severity: Severity = "warning",
+        recording: Recording | None = None,
+    ) -> None:
+        concerned = [recording] if recording is not None else []
         self.notices.append(
             Notice(
                 at=stamp(self._clock.now()),
@@ -440,6 +453,7 @@ class Recorder:
                 severity=severity,
                 message=message,
                 session_short_id=identity.short_id(metadata.session_id),
+                recordings=[ref_of(metadata.session_id, one.recording_id, one.destination) for one in concerned],
             )
         )
 
