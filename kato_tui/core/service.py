@@ -28,10 +28,15 @@ from kato_tui.core.worker import job_of
 
 Json = dict[str, Any]
 
-_HOT_EVERY: Final = 1.0
-_FOLDERS_EVERY: Final = 10.0
+_TICK_EVERY: Final = 1.0
+#: How often logs are looked at that changed lately, the folders of all logs, and everything: where the system tells of
+#: changes these only find what it missed.
+_HOT_EVERY: Final = {"events": 5.0, "polling": 1.0, "none": 1.0}
+_FOLDERS_EVERY: Final = {"events": 10.0, "polling": 1.0, "none": 1.0}
 _ALL_EVERY: Final = 60.0
+#: What changed lately: within so many seconds, and not more logs than these.
 _HOT_FOR: Final = 600.0
+_HOT_MOST: Final = 500
 #: What is written into a new folder before its own watch stands is told by nobody: it is looked at once more then.
 _SECOND_LOOK: Final = 0.5
 #: The wall clock may leave the steady one by this much before it counts as a jump: a suspended machine, a new time.
@@ -65,7 +70,7 @@ class Service:
         #: By session: what is to be done once a worker has brought it up to date.
         self._held: dict[str, list[Callable[[], None]]] = {}
         self._hot: dict[str, float] = {}
-        self._due = {"hot": 0.0, "folders": 0.0, "all": 0.0}
+        self._due = {"tick": 0.0, "hot": 0.0, "folders": 0.0, "all": 0.0}
         self._again: list[tuple[float, Path]] = []
         self._drift = _drift()
         self._done, self._total, self._bytes = 0, 0, 0
@@ -255,25 +260,27 @@ class Service:
             self._want(self.engine.look(hints))
 
     def _sweep(self) -> None:
-        now = _now()
-        if self._due["all"] <= now:
+        if self._is_due("all", _ALL_EVERY):
             self.engine.discover()
             self._want({session.key for session in self.engine.pending()})
-            self._due |= {"all": now + _ALL_EVERY, "folders": now + self._folders_every()}
-        if self._due["folders"] <= now:
+            self._due["folders"] = _now() + _FOLDERS_EVERY[self.engine.watching]
+        if self._is_due("folders", _FOLDERS_EVERY[self.engine.watching]):
             self._want(self.engine.stir())
-            self._due["folders"] = now + self._folders_every()
-        if self._due["hot"] <= now:
+        if self._is_due("hot", _HOT_EVERY[self.engine.watching]):
+            now = _now()
             self._hot = {key: at for key, at in self._hot.items() if now - at < _HOT_FOR}
             self._want(self.engine.stat(self._hot))
+        if self._is_due("tick", _TICK_EVERY):
             self.engine.tick()
             self.engine.save_index(self.engine.totals.problems)
             self._notice_jumps()
             self._notice_config()
-            self._due["hot"] = now + _HOT_EVERY
 
-    def _folders_every(self) -> float:
-        return _HOT_EVERY if self.engine.watching == "polling" else _FOLDERS_EVERY
+    def _is_due(self, what: str, every: float) -> bool:
+        if _now() < self._due[what]:
+            return False
+        self._due[what] = _now() + every
+        return True
 
     def _notice_jumps(self) -> None:
         """After a sleep of the machine, or a new time, everything is looked at: hints may have been lost."""
@@ -344,8 +351,8 @@ class Service:
             self._finish(key)
             for work in self._held.pop(key, ()):
                 work()
-            if "done" in answer and self.engine.is_pending(key):
-                self._want({key})
+            if "done" in answer:
+                self._look_back(key)
 
     def _adopt(self, key: str, done: Json) -> None:
         outcomes = [Outcome.model_validate(one) for one in done["outcomes"]]
@@ -379,12 +386,31 @@ class Service:
         except (KatoError, OSError) as error:
             self.taken(key)
             self.engine.failed(key, error)
+            self._finish(key)
+            return
         self._finish(key)
+        self._look_back(key)
+
+    def _look_back(self, key: str) -> None:
+        """A hint that came while the session was read changed nothing then: it was wanted already."""
+        self.engine.stat({key})
+        if self.engine.is_pending(key):
+            self._want({key})
 
     def _finish(self, key: str) -> None:
-        self._hot[key] = _now()
+        self._heat(key)
         self._done += 1
         self._tell_progress()
+
+    def _heat(self, key: str) -> None:
+        """A log that changed lately may do so again. One that is old was only read late."""
+        session = self.engine.sessions.get(key)
+        if session is None or time.time() - session.stamp.mtime_ns / 1e9 > _HOT_FOR:
+            return
+        self._hot.pop(key, None)
+        self._hot[key] = _now()
+        if len(self._hot) > _HOT_MOST:
+            del self._hot[next(iter(self._hot))]
 
     def _tell_progress(self) -> None:
         self.hub.put_progress(self._done, self._total, self._bytes + sum(self._reading.values()))

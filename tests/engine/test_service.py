@@ -6,6 +6,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -96,3 +97,23 @@ def test_twins_are_forgotten_at_the_end_and_made_again_without_running_commands(
     second.wait(lambda: second.holds("a", "start"))
     assert second.service.call(lambda: second.service.engine.index.entries["toy:a"].recordings).result(5) == []
     second.close()
+
+
+def test_a_log_that_is_rewritten_while_it_is_read_is_read_again_right_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = Running(tmp_path, Config(global_auto_generate_snapshots=True, watch=WatchConfig(mode="polling")))
+    engine, log = running.service.engine, running.logs / "a.jsonl"
+    late = [say("two, which is longer")]
+    stepped = engine.stepped
+
+    def meanwhile(*arguments: Any) -> None:
+        stepped(*arguments)
+        if late:
+            log.write_bytes(late.pop())
+            engine.look([log])
+
+    monkeypatch.setattr(engine, "stepped", meanwhile)
+    log.write_bytes(say("one"))
+    running.wait(lambda: running.holds("a", "two"))
+    running.close()

@@ -46,7 +46,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> Scripted:
 class Woken:
     def __init__(self, *roots: Path) -> None:
         self._calls: queue.Queue[None] = queue.Queue()
-        self.watcher = Watcher(list(roots), lambda: self._calls.put(None))
+        self.watcher = Watcher(list(roots), lambda: self._calls.put(None), watch.library_events)
         self.watcher.start()
 
     def take(self) -> tuple[set[Path], bool]:
