@@ -201,3 +201,22 @@ def test_a_side_chain_in_a_main_file_is_marked_and_does_not_count() -> None:
     assert (translator.facts.assistant_messages, translator.facts.tool_calls, translator.facts.title) == (0, 0, None)
     assert translator.facts.usage.total == 3
     assert translator.facts.agent_state.reason == "idle"
+
+
+@pytest.mark.parametrize("between", [[], [claude.queue("enqueue", "next but one")]])
+def test_a_dequeued_prompt_whose_user_line_never_comes_is_shown_before_the_reply(between: list[Any]) -> None:
+    records = [claude.queue("enqueue", "next", 3), claude.queue("dequeue", second=4), *between]
+    _, drafts = run(*records, claude.assistant(claude.text("Done."), stop="end_turn", second=9))
+    assert [(draft.payload["text"], draft.timestamp) for draft in drafts] == [
+        ("next", claude.at(4)),
+        ("Done.", claude.at(9)),
+    ]
+
+
+def test_dequeued_prompts_that_come_joined_or_with_more_words_are_shown_once() -> None:
+    queue = [claude.queue("enqueue", "one"), claude.queue("enqueue", "two"), *[claude.queue("dequeue")] * 2]
+    joined = claude.user("one\ntwo", promptSource="queued")
+    reply = claude.assistant(claude.text("Done."))
+    assert typed_texts(*queue, joined, reply) == ["one\ntwo"]
+    apart = [claude.user("[Image #1] one", "u1"), claude.user("two, expanded", "u2")]
+    assert typed_texts(*queue, *apart, reply) == ["[Image #1] one", "two, expanded"]

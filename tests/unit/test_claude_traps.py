@@ -165,3 +165,18 @@ def test_a_command_in_a_record_appended_again_is_a_copy() -> None:
         ("user.kato-command", False),
         ("user.kato-command", True),
     ]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        claude.result({"odd": "WORDS"}),
+        claude.attachment("queued_command", prompt={"odd": "WORDS"}),
+        claude.attachment("edited_text_file", filename="a.py", snippet=["WORDS"]),
+        claude.queue("remove", {"odd": "WORDS"}),
+        claude.system("api_error", error=["WORDS"]),
+    ],
+)
+def test_nothing_of_an_odd_record_is_lost(record: dict[str, Any]) -> None:
+    _, drafts = run(record)
+    assert "WORDS" in json.dumps([draft.payload for draft in drafts])

@@ -257,6 +257,20 @@ def test_reasoning_is_told_once_per_section() -> None:
     assert told(*records) == [("assistant.thinking", "a"), ("assistant.thinking", "b")]
 
 
+def test_reasoning_that_repeats_its_earlier_steps_tells_only_the_new_one() -> None:
+    steps = ["a", "b", "c"]
+    records = []
+    for count in (2, 3):
+        records += [log.event("agent_reasoning", text=step) for step in steps[:count]]
+        summary = [{"type": "summary_text", "text": step} for step in steps[:count]]
+        records.append(log.item("reasoning", summary=summary))
+    told_thoughts = [("assistant.thinking", step) for step in steps]
+    assert told(*records) == told_thoughts
+    # After something was done the same thought is a new one.
+    again = [log.agent_event("Looking."), log.event("agent_reasoning", text="a")]
+    assert told(*records, *again) == [*told_thoughts, ("assistant.message", "Looking."), ("assistant.thinking", "a")]
+
+
 def test_encrypted_reasoning_is_dropped() -> None:
     assert told(log.item("reasoning", summary=[], encrypted_content="x")) == []
 
@@ -317,6 +331,11 @@ def test_the_first_meta_gives_the_facts_and_a_repeat_changes_nothing() -> None:
     facts = translator.facts
     assert (facts.cwd, facts.git_branch, facts.cli_version) == ("/w", "main", "0.140.0")
     assert (facts.model, facts.model_provider, facts.resume_ids) == ("gpt-5.5", "openai", [log.THREAD])
+
+
+def test_a_repeated_meta_names_the_branch_of_its_day() -> None:
+    _, translator = fold(log.meta(git={"branch": "main"}), log.context(), log.meta(git={"branch": "feature"}))
+    assert translator.facts.git_branch == "feature"
 
 
 def test_a_thread_name_ranks_above_the_first_prompt() -> None:

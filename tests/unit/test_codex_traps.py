@@ -160,3 +160,37 @@ def test_a_stated_kind_makes_a_prompt_the_users_in_a_legacy_log_too() -> None:
         ("user.message", "second"),
         ("assistant.message", "Two."),
     ]
+
+
+# Shapes that no version has written yet.
+
+ODD: Any = {"type": "hologram", "text": "WORDS"}
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        log.user_event(ODD),
+        log.agent_event(ODD),
+        log.item("message", role="user", content=ODD),
+        log.item("message", role="assistant", content=ODD),
+        log.event("agent_reasoning", text=ODD),
+        log.item("reasoning", summary=[{"type": "summary_text", "text": ODD}]),
+        log.item("reasoning", summary=[], content=["WORDS"]),
+        log.item("agent_message", author="/a", recipient="/b", content=[ODD["text"], ODD]),
+        log.completed("UserMessage", id="i", content=ODD),
+        log.completed("AgentMessage", id="i", content=[{"type": "Hologram", "words": "WORDS"}]),
+        log.completed("HookPrompt", id="i", fragments=[{"words": "WORDS"}]),
+        log.output("c", ODD),
+        log.event("exec_command_end", call_id="c", aggregated_output=ODD),
+        log.event("mcp_tool_call_end", call_id="c", result={"Ok": ["WORDS"]}),
+        log.line("compacted", {"message": ODD}),
+        log.line("", {"type": "", "text": "WORDS"}),
+    ],
+)
+def test_nothing_of_an_odd_record_is_lost(record: dict[str, Any]) -> None:
+    drafts, translator = fold(log.meta(), record, log.done())
+    assert "WORDS" in json.dumps([draft.payload for draft in drafts])
+    assert all(draft.event_type for draft in drafts)
+    facts = translator.facts
+    assert (facts.user_messages, facts.assistant_messages) == (0, 0)

@@ -191,7 +191,7 @@ def test_the_tokens_of_a_message_count_once_and_the_last_value_wins() -> None:
         log.gemini("a", tokens=log.tokens(100, 7, cached=40, thoughts=3)),
         log.gemini("b", id="g2", tokens=log.tokens(120, 1)),
     )
-    assert made.facts.usage == Usage(input=180, output=8, cache_read=40, reasoning=3, total=231)
+    assert made.facts.usage == Usage(input=180, output=11, cache_read=40, reasoning=3, total=231)
     assert made.facts.context_tokens == 120
 
 

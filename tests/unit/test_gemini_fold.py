@@ -184,6 +184,8 @@ def test_a_message_that_cannot_be_read_leaves_no_trace_in_what_counts_as_told(mo
         (log.gemini([{"text": "", "codeExecutionResult": {}}]), "part.codeExecutionResult"),
         (log.gemini("a", toolCalls={"id": "c1"}), "toolCalls"),
         (log.gemini("a", thoughts={"subject": "S"}), "thoughts"),
+        (log.gemini("a", thoughts=[{"mood": "odd"}]), "thought"),
+        (log.gemini("a", toolCalls=[{"odd": 1}]), "toolCall"),
         (log.results({"functionCall": {"id": "c", "name": "x"}}), "part.functionCall"),
         (log.results({"text": "a", "thought": True}), "part.thought"),
         ({**log.notice("info", ""), "content": [{"functionResponse": {"id": "c"}}]}, "part.functionResponse"),

@@ -378,7 +378,7 @@ class Translator(ABC):
 
     def _run(self, record: Record, handler: Callable[[Record], None]) -> None:
         try:
-            self._type = self.record_type(record)
+            self._type = self.record_type(record) or "untyped"
         except SHAPE_ERRORS:
             self._type = "untyped"
         self._guard(record, handler)
@@ -506,6 +506,20 @@ def _anchor(record: Record) -> str:
 def text_of(value: Any) -> str:
     """`value` if it is a string, else nothing: for fields that should hold text."""
     return value if isinstance(value, str) else ""
+
+
+def only_text(value: Any) -> str:
+    """`value` where a field holds text or nothing; any other shape makes its record one to keep raw."""
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"text expected, not {type(value).__name__}")
+    return value or ""
+
+
+def only_list(value: Any) -> list[Any]:
+    """The same for a field that holds a list or nothing."""
+    if value is not None and not isinstance(value, list):
+        raise TypeError(f"list expected, not {type(value).__name__}")
+    return value or []
 
 
 def opt(**fields: Any) -> Record:

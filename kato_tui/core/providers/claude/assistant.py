@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kato_tui.core.model import events
 from kato_tui.core.model.facts import Usage
 from kato_tui.core.providers.base import Record, opt, text_of
-from kato_tui.core.providers.claude import activity, decisions, results
+from kato_tui.core.providers.claude import activity, decisions, prompt_queue, results
 from kato_tui.core.providers.claude.memory import digest, new_part
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ def translate(t: ClaudeTranslator, record: Record) -> None:
         t.keep_raw("assistant", record)
         return
     t.enter(record)
+    if t.memory.left and t.live:
+        prompt_queue.settle(t)
     model = text_of(message.get("model")) or None
     if model == SYNTHETIC or record.get("isApiErrorMessage"):
         _harness_text(t, record, content)

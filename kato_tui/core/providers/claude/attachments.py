@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from kato_tui.core.model import events
-from kato_tui.core.providers.base import Record, text_of
+from kato_tui.core.providers.base import Record, only_text, text_of
 from kato_tui.core.providers.claude import prompt_queue
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _path(a: Record) -> str:
 
 
 def _snippet(a: Record) -> str:
-    return "\n".join(part for part in (_path(a), text_of(a.get("snippet"))) if part)
+    return "\n".join(part for part in (_path(a), only_text(a.get("snippet"))) if part)
 
 
 def _selection(a: Record) -> str:

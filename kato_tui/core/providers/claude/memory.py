@@ -57,6 +57,8 @@ class Memory:
         self.decisions: dict[str, Record] = state.get("decisions", {})
         #: prompts waiting in the queue, see prompt_queue.py
         self.queue: list[Record] = state.get("queue", [])
+        #: prompts that left the queue and have not come as a user line yet
+        self.left: list[Record] = state.get("left", [])
         #: prompts shown when they left the queue: [length, hash, record number]
         self.delivered: list[list[Any]] = state.get("delivered", [])
         self.links: list[str] = state.get("links", [])
@@ -79,6 +81,7 @@ class Memory:
             "open": {name: list(value) for name, value in self.open.items()},
             "decisions": dict(self.decisions),
             "queue": [dict(entry) for entry in self.queue],
+            "left": [dict(entry) for entry in self.left],
             "delivered": [list(entry) for entry in self.delivered],
             "links": list(self.links),
             "recent": dict(self.recent),
@@ -157,6 +160,11 @@ class Memory:
         self.delivered = [entry for entry in self.delivered if entry[:2] != mark]
         self.delivered.append([*mark, self.records])
         del self.delivered[:-MAX_DELIVERED]
+
+    def arrived(self, text: str) -> None:
+        """A user line came: it is what left the queue, one prompt or several joined; words may have been added."""
+        waiting = [entry for entry in self.left if entry["text"] not in text]
+        self.left = waiting if len(waiting) < len(self.left) else waiting[1:]
 
     def without_delivered(self, text: str) -> str:
         """`text` less the prompts that were already shown; several queued prompts may be joined into one line."""

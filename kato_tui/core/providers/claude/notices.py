@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from kato_tui.core.model import events
-from kato_tui.core.providers.base import Record, text_of
+from kato_tui.core.providers.base import Record, only_text, text_of
 from kato_tui.core.providers.claude import activity, user
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _api_error(record: Record) -> str:
         if isinstance(status, int):
             parts.append(f"status {status}")
     else:
-        parts.append(text_of(error))
+        parts.append(only_text(error))
     text = next((part for part in parts if part), "API error")
     attempt, most = record.get("retryAttempt"), record.get("maxRetries")
     return f"{text} (retry {attempt} of {most})" if isinstance(attempt, int) and isinstance(most, int) else text

@@ -68,7 +68,19 @@ def _dequeue(t: ClaudeTranslator, _record: Record) -> None:
         entry = t.memory.queue.pop(0)
         if entry["shown"] == _EARLY:
             t.memory.deliver(entry["mark"])
+        elif not entry["shown"] and len(t.memory.left) < MAX_QUEUED:
+            t.memory.left.append({**entry, "when": t.time})
     t.drop(_BECOMES_LINE)
+
+
+def settle(t: ClaudeTranslator) -> None:
+    """The model answers, so no user line comes any more for what left the queue: the queue has the only copy."""
+    left, t.memory.left = t.memory.left, []
+    here = t.here
+    for entry in left:
+        t.here = {**here, "event_id": None, "timestamp": entry["when"]}
+        _show(t, entry)
+    t.here = here
 
 
 def _pop_all(t: ClaudeTranslator, _record: Record) -> None:
@@ -139,6 +151,8 @@ def _read(t: ClaudeTranslator, content: Any) -> tuple[str, list[Record]]:
     if isinstance(content, list):
         parts, media = user.read_blocks(t, content)
         return "\n".join(parts), media[:8]
+    if content is not None:
+        t.keep_raw("queued-prompt", content, **t.here)
     return "", []
 
 

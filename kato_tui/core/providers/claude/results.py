@@ -100,6 +100,8 @@ def _content_text(t: ClaudeTranslator, content: Any) -> str:
     if isinstance(content, str):
         return t.clean(content)
     if not isinstance(content, list):
+        if content is not None and not isinstance(content, bool):
+            t.keep_raw("tool_result.content", content, **t.here)
         return ""
     return t.clean("\n".join(part for part in (_part_text(t, item) for item in content) if part))
 

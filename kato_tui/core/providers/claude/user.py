@@ -64,6 +64,8 @@ def read_blocks(t: ClaudeTranslator, content: list[Any]) -> tuple[list[str], lis
 
 
 def _prompt_line(t: ClaudeTranslator, record: Record, parts: list[str], media: list[Record]) -> None:
+    if t.memory.left and t.live:
+        t.memory.arrived("\n".join(parts))
     author = authorship.author_of(record, other_agent=t.other_agent)
     # Only a line that says it was typed cannot be the second copy of a prompt from the queue.
     say(t, parts, media, author, fresh=record.get("promptSource") == "typed")
@@ -168,6 +170,8 @@ def _command(t: ClaudeTranslator, text: str) -> bool:
 
 def local_command(t: ClaudeTranslator, text: str) -> None:
     """The content of a `local_command` record: the same wrappers under another record type."""
+    if t.memory.left and t.live:
+        t.memory.arrived(text)
     subtype = authorship.machine_subtype(text)
     if subtype is not None:
         _notice(t, text, subtype)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from kato_tui.core.model import events
-from kato_tui.core.providers.base import Record, text_of
+from kato_tui.core.providers.base import Record, only_list, only_text, text_of
 from kato_tui.core.providers.codex import calls, messages, notices, outputs, wrappers
 
 if TYPE_CHECKING:
@@ -19,10 +19,10 @@ def user_message(t: CodexTranslator, item: Record) -> None:
     text: list[str] = []
     media: list[Record] = []
     paths: list[str] = []
-    for block in _list(item.get("content")):
+    for block in only_list(item.get("content")):
         kind = block.get("type") if isinstance(block, dict) else None
         if kind == "text":
-            text.append(text_of(block.get("text")))
+            text.append(only_text(block.get("text")))
         elif kind in ("image", "audio"):
             media.append(wrappers.image_facts(block))
         elif kind in ("local_image", "local_audio"):
@@ -36,22 +36,22 @@ def user_message(t: CodexTranslator, item: Record) -> None:
 
 def agent_message(t: CodexTranslator, item: Record) -> None:
     t.paginated = True
-    blocks = [text_of(b.get("text")) for b in _list(item.get("content")) if isinstance(b, dict)]
+    blocks = [only_text(block["text"]) for block in only_list(item.get("content"))]
     messages.assistant_said(t, ["".join(blocks)], item.get("phase"), "i", text_of(item.get("id")))
 
 
 def reasoning(t: CodexTranslator, item: Record) -> None:
-    sections = _list(item.get("summary_text")) + _list(item.get("raw_content"))
-    messages.thought(t, [text_of(section) for section in sections], "i")
+    sections = only_list(item.get("summary_text")) + only_list(item.get("raw_content"))
+    messages.thought(t, [only_text(section) for section in sections], "i")
 
 
 def plan(t: CodexTranslator, item: Record) -> None:
     """The plan that the response item holds as `<proposed_plan>`; legacy logs write this item too."""
-    messages.assistant_said(t, [text_of(item.get("text"))], "plan", "i")
+    messages.assistant_said(t, [only_text(item.get("text"))], "plan", "i")
 
 
 def hook_prompt(t: CodexTranslator, item: Record) -> None:
-    fragments = [text_of(f.get("text")) for f in _list(item.get("fragments")) if isinstance(f, dict)]
+    fragments = [only_text(fragment["text"]) for fragment in only_list(item.get("fragments"))]
     for fragment in fragments:
         messages.hook_prompt(t, fragment, "i")
     t.drop("empty hook prompt")
@@ -70,10 +70,6 @@ def _tool(describe: calls.Describe, fields: calls.Result) -> Handler:
             calls.described(t, item, "i", describe, fields)
 
     return handler
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 _ITEMS: Final[dict[str, Callable[[CodexTranslator, Record], None]]] = {

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kato_tui.core import text as texts
 from kato_tui.core.model import events
-from kato_tui.core.providers.base import Record, text_of
+from kato_tui.core.providers.base import Record, only_list, only_text, text_of
 from kato_tui.core.providers.codex import denylist, notices, questions, wrappers
 from kato_tui.core.providers.codex.wrappers import Part, digest
 
@@ -70,7 +70,8 @@ def user_item(t: CodexTranslator, body: Record) -> None:
 
 def _kinds(body: Record) -> list[Any]:
     passthrough = body.get("internal_chat_message_metadata_passthrough")
-    return _list(passthrough.get("content_item_kinds")) if isinstance(passthrough, dict) else []
+    kinds = passthrough.get("content_item_kinds") if isinstance(passthrough, dict) else None
+    return kinds if isinstance(kinds, list) else []
 
 
 def _stated(body: Record) -> bool:
@@ -84,7 +85,7 @@ def _parts(t: CodexTranslator, body: Record, media: list[Record]) -> list[Part]:
         return wrappers.split_block(content)
     kinds = _kinds(body)
     parts: list[Part] = []
-    for index, block in enumerate(content if isinstance(content, list) else []):
+    for index, block in enumerate(only_list(content)):
         kind = block.get("type") if isinstance(block, dict) else None
         if kind in _TEXT_TYPES and isinstance(block.get("text"), str):
             parts += wrappers.split_block(block["text"], text_of(kinds[index]) if index < len(kinds) else "")
@@ -162,9 +163,9 @@ def user_message(t: CodexTranslator, body: Record) -> None:
         # 0.3x sent the injected texts as events too; the response item has told what they are.
         t.drop(denylist.INJECTED)
         return
-    text = text_of(body.get("message"))
-    media = [wrappers.url_facts(text_of(url)) for url in _list(body.get("images"))]
-    paths = [path for path in _list(body.get("local_images")) if isinstance(path, str)]
+    text = only_text(body.get("message"))
+    media = [wrappers.url_facts(text_of(url)) for url in only_list(body.get("images"))]
+    paths = [path for path in only_list(body.get("local_images")) if isinstance(path, str)]
     t.has_user_events = True
     confirm_user(t, text, media, paths, "e")
 
@@ -249,7 +250,7 @@ def _typed(
 
 def assistant_item(t: CodexTranslator, body: Record) -> None:
     content = body.get("content")
-    blocks = [{"type": "output_text", "text": content}] if isinstance(content, str) else _list(content)
+    blocks = [{"type": "output_text", "text": content}] if isinstance(content, str) else only_list(content)
     texts_: list[str] = []
     for block in blocks:
         kind = block.get("type") if isinstance(block, dict) else None
@@ -263,7 +264,7 @@ def assistant_item(t: CodexTranslator, body: Record) -> None:
 
 
 def agent_message(t: CodexTranslator, body: Record) -> None:
-    assistant_said(t, [text_of(body.get("message"))], body.get("phase"), "e")
+    assistant_said(t, [only_text(body.get("message"))], body.get("phase"), "e")
 
 
 def assistant_said(t: CodexTranslator, blocks: list[str], phase: Any, form: str, item_id: str = "") -> None:
@@ -332,21 +333,27 @@ def _plan_parts(text: str) -> list[str]:
 
 
 def reasoning(t: CodexTranslator, body: Record) -> None:
-    sections = [text_of(b.get("text")) for b in _list(body.get("summary")) if isinstance(b, dict)]
-    raw = [text_of(b.get("text")) for b in _list(body.get("content")) if isinstance(b, dict)]
+    sections = [only_text(block["text"]) for block in only_list(body.get("summary"))]
+    raw = [only_text(block["text"]) for block in only_list(body.get("content"))]
     thought(t, sections + raw, "r")
 
 
 def agent_reasoning(t: CodexTranslator, body: Record) -> None:
-    thought(t, [text_of(body.get("text"))], "e")
+    thought(t, [only_text(body.get("text"))], "e")
 
 
 def thought(t: CodexTranslator, sections: list[str], form: str) -> None:
-    """The event comes once per section of a summary, the response item holds them all."""
+    """The event comes once per section of a summary, the response item holds them all.
+
+    Some models think in steps whose summaries repeat all the steps before: what was said since the last thing that
+    was done is not said again.
+    """
     told = False
     for section in (t.clean(section) for section in sections):
         if section.strip():
-            if t.said["thought"].first(digest(section.strip()), form):
+            name = digest(section.strip())
+            repeated = t.thinking and t.said["thought"].holds(name)
+            if t.said["thought"].first(name, form) and not repeated:
                 t.say(events.ASSISTANT_THINKING, {"text": section}, "reasoning")
             told = True
     if told:
@@ -358,16 +365,15 @@ def thought(t: CodexTranslator, sections: list[str], form: str) -> None:
 
 def agent_mail(t: CodexTranslator, body: Record) -> None:
     """A message between agents (>= 0.143): nobody typed it."""
-    text = wrappers.joined(body.get("content"), *_TEXT_TYPES)
+    content = body.get("content")
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else only_list(content)
+    # The words may be encrypted: then nobody but the agents can read them.
+    text = "".join(only_text(block["text"]) for block in blocks if "encrypted_content" not in block)
     if text.strip():
         author, recipient = text_of(body.get("author")), text_of(body.get("recipient"))
         t.notice(events.PROVIDER_INFO, f"{author} -> {recipient}\n{text}", "agent-mail")
     else:
         t.drop(denylist.ENCRYPTED_MAIL)
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 HANDLERS: Final[dict[str, Handler]] = {

@@ -25,8 +25,8 @@ _COUNTS: Final = (
 
 
 def session_meta(t: CodexTranslator, body: Record) -> None:
-    """Only the first meta counts. A later one with the same id repeats it; one with another id is the parent's,
-    copied into a fork or sub-agent together with the lines that follow."""
+    """Only the first meta identifies. A later one with the same id repeats it, with the branch of its own day; one
+    with another id is the parent's, copied into a fork or sub-agent together with the lines that follow."""
     thread = text_of(body.get("id"))
     if t.thread is not None and thread != t.thread:
         if t.copy_until is None:
@@ -36,6 +36,7 @@ def session_meta(t: CodexTranslator, body: Record) -> None:
         return
     if t.thread is not None:
         t.paginated = t.paginated or body.get("history_mode") == "paginated"
+        _branch(t, body)
         t.repeat("the same session_meta again")
         return
     t.thread = thread or t.source.provider_session_id
@@ -66,9 +67,14 @@ def _identity_facts(t: CodexTranslator, body: Record, thread: str) -> None:
     facts.cwd = text_of(body.get("cwd")) or facts.cwd
     facts.cli_version = text_of(body.get("cli_version")) or facts.cli_version
     facts.model_provider = text_of(body.get("model_provider")) or facts.model_provider
+    _branch(t, body)
+
+
+def _branch(t: CodexTranslator, body: Record) -> None:
+    """A repeated meta names the branch of its own day."""
     git = body.get("git")
     if isinstance(git, dict):
-        facts.git_branch = text_of(git.get("branch")) or facts.git_branch
+        t.facts.git_branch = text_of(git.get("branch")) or t.facts.git_branch
 
 
 def turn_context(t: CodexTranslator, body: Record) -> None:

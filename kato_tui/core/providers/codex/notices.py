@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from kato_tui.core.model import events
-from kato_tui.core.providers.base import Record, text_of
+from kato_tui.core.providers.base import Record, only_text, text_of
 from kato_tui.core.providers.codex import meta
 from kato_tui.core.providers.codex.denylist import DENYLIST
 
@@ -62,7 +62,7 @@ def rolled_back(t: CodexTranslator, body: Record) -> None:
 def compacted(t: CodexTranslator, body: Record) -> None:
     """Its `replacement_history` repeats the conversation (up to 90 % of a file) and is never read."""
     _compacted(t, "c")
-    summary = text_of(body.get("message"))
+    summary = only_text(body.get("message"))
     if summary.strip():
         t.notice(events.PROVIDER_INFO, summary, "compaction-summary")
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import orjson
 
 from kato_tui.core import text as texts
-from kato_tui.core.providers.base import Record, opt, text_of
+from kato_tui.core.providers.base import Record, only_text, opt, text_of
 from kato_tui.core.providers.codex.wrappers import image_facts
 
 _EXIT_CODE: Final = re.compile(r"^(?:Exit code: |Process exited with code )(-?\d{1,10})$", re.MULTILINE)
@@ -54,13 +54,12 @@ def of_output(output: Any) -> Record:
         return _of_string(output)
     if isinstance(output, list):
         return of_text(of_blocks(output))
-    if isinstance(output, dict):
+    if isinstance(output, dict) and isinstance(output.get("content"), (str, list)):
         # <= 0.4x: {"content": text, "success": bool}
-        content = output.get("content")
-        body = of_blocks(content) if isinstance(content, list) else text_of(content)
-        success = output.get("success")
+        content, success = output["content"], output.get("success")
+        body = of_blocks(content) if isinstance(content, list) else content
         return opt(text=body, isError=not success if isinstance(success, bool) else None)
-    return {}
+    return opt(json=texts.without_bytes(output))
 
 
 def _of_string(output: str) -> Record:
@@ -88,10 +87,10 @@ def of_blocks(blocks: list[Any]) -> str:
     """Content blocks as text, each on its own line; images as what they were."""
     lines: list[str] = []
     for block in blocks:
-        if isinstance(block, str):
-            lines.append(block)
-        elif isinstance(block, dict):
+        if isinstance(block, dict):
             lines.append(_of_block(block))
+        elif block is not None:
+            lines.append(block if isinstance(block, str) else orjson.dumps(block, default=str).decode())
     return "".join(
         line if line.endswith("\n") or index == len(lines) - 1 else line + "\n" for index, line in enumerate(lines)
     )
@@ -112,9 +111,9 @@ def _of_block(block: Record) -> str:
 
 def of_command(body: Record) -> Record:
     """`exec_command_end` and `CommandExecution`: stdout is empty under unified exec, aggregated_output is not."""
-    printed = text_of(body.get("aggregated_output"))
+    printed = only_text(body.get("aggregated_output"))
     if not printed:
-        printed = text_of(body.get("stdout")) + text_of(body.get("stderr")) or text_of(body.get("formatted_output"))
+        printed = only_text(body.get("stdout")) + only_text(body.get("stderr")) or text_of(body.get("formatted_output"))
     code = body.get("exit_code")
     return opt(text=printed, json=rest(body), isError=code != 0 if isinstance(code, int) else None)
 
@@ -124,7 +123,7 @@ def of_patch(body: Record) -> Record:
     success = body.get("success")
     if not isinstance(success, bool) and isinstance(body.get("status"), str):
         success = body["status"] == "completed"
-    printed = text_of(body.get("stdout")) + text_of(body.get("stderr"))
+    printed = only_text(body.get("stdout")) + only_text(body.get("stderr"))
     return opt(text=printed, isError=not success if isinstance(success, bool) else None)
 
 
@@ -140,13 +139,13 @@ def of_mcp(body: Record) -> Record:
             "text": message if isinstance(message, str) else orjson.dumps(error, default=str).decode(),
             "isError": True,
         }
-    if not isinstance(result, dict):
-        return opt(text=text_of(result), json=None)
-    content = result.get("content")
+    if not isinstance(result, dict) or not isinstance(result.get("content"), (str, list)):
+        return opt(text=result) if isinstance(result, str) else opt(json=texts.without_bytes(result))
+    content = result["content"]
     structured = result.get("structuredContent") or result.get("structured_content")
     is_error = result.get("isError", result.get("is_error"))
     return opt(
-        text=of_blocks(content) if isinstance(content, list) else text_of(content),
+        text=of_blocks(content) if isinstance(content, list) else content,
         json=texts.without_bytes(structured),
         isError=is_error if isinstance(is_error, bool) else None,
     )
@@ -173,4 +172,4 @@ def rest(body: Record) -> Record | None:
 def changes(body: Record) -> Record:
     """The edits of a patch by path: diffs, and for new or deleted files what they were called."""
     found = body.get("changes")
-    return {"changes": found} if isinstance(found, dict) else {}
+    return {"changes": found} if found is not None else {}

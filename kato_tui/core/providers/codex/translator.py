@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from kato_tui.core.model import events
 from kato_tui.core.model.facts import AgentState
-from kato_tui.core.providers.base import SHAPE_ERRORS, Record, Translator, text_of
+from kato_tui.core.providers.base import Record, Translator, text_of
 from kato_tui.core.providers.codex import calls, items, messages, meta, notices, times
 from kato_tui.core.providers.codex.denylist import DENYLIST
 from kato_tui.core.providers.codex.memory import Calls, Said, key
@@ -87,6 +88,8 @@ class CodexTranslator(Translator):
         saved = state.get("said", {})
         self.said: dict[str, Said] = {name: Said(saved.get(name)) for name in ("user", "assistant", "thought", "once")}
         self.calls = Calls(state.get("calls"))
+        #: Whether the newest event is a thought.
+        self.thinking: bool = state.get("thinking", False)
         # Of the record at hand only.
         self.when: str | None = None
         self.copied = False
@@ -112,6 +115,7 @@ class CodexTranslator(Translator):
             "itemsDone": self.items_done,
             "said": {name: [list(entry) for entry in said.entries] for name, said in self.said.items() if said.entries},
             "calls": {key: dict(call) for key, call in self.calls.known.items()},
+            "thinking": self.thinking,
         }
         return {key: value for key, value in state.items() if value not in (None, False, [], {}, 0)} | {
             "subagent": self.subagent
@@ -153,13 +157,8 @@ class CodexTranslator(Translator):
 
     def _handle(self, handler: Handler | None, record: Record, body: Record) -> None:
         """Run a handler; one that fails must not take a prompt with it that was held until this record."""
-        drafts, index = len(self._drafts), self._emit_index
         if handler is not None:
-            try:
-                handler(self, body)
-            except SHAPE_ERRORS:
-                del self._drafts[drafts:]
-                self._emit_index = index
+            if not self._tried(body, partial(handler, self)):
                 self._keep_whole(record)
         elif self._type in DENYLIST:
             self.drop(DENYLIST[self._type])
@@ -233,6 +232,10 @@ class CodexTranslator(Translator):
             said.clear()
 
     # What handlers call.
+
+    def emit(self, kind: str, payload: Record, **where: Any) -> None:
+        self.thinking = kind == events.ASSISTANT_THINKING
+        super().emit(kind, payload, **where)
 
     def say(self, kind: str, payload: Record, event_type: str, event_id: str | None = None) -> None:
         """Emit with the time, turn, model and origin of the record at hand.

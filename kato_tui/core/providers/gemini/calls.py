@@ -28,7 +28,7 @@ def told(t: GeminiTranslator, message: Message, model: str | None, entries: list
     leave the agent in, or None when there are none."""
     known: list[tuple[str, Record]] = []
     for index, call in enumerate(entries):
-        if not isinstance(call, dict):
+        if not isinstance(call, dict) or not ("name" in call or "id" in call):
             t.keep_raw("toolCall", call, **message.where())
             continue
         identifier = tools.call_id(call, index, message.id)

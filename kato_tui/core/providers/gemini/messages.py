@@ -22,6 +22,8 @@ DENYLIST: Final[dict[str, str]] = {
     "re-created": "an earlier message under a new id, after a compaction or a context sync",
 }
 
+#: Fields that say when or about what was thought; with others beside them an empty thought is an unknown one.
+_NO_THOUGHT: Final = frozenset({"subject", "description", "summary", "timestamp"})
 #: The user pressed Escape: the turn is over although its last tool calls have ended well.
 _CANCELLED: Final = "Request cancelled."
 
@@ -218,6 +220,8 @@ def _thought(thought: Any) -> tuple[str | None, str | None]:
         return None, None
     subject = text_of(thought.get("subject")).strip()
     body = (text_of(thought.get("description")) or text_of(thought.get("summary"))).strip()
+    if not (subject or body) and not _NO_THOUGHT.issuperset(thought):
+        return None, None
     heading = f"**{subject}**" if subject else ""
     return "\n\n".join(piece for piece in (heading, body) if piece), parts.iso(thought.get("timestamp"))
 

@@ -21,6 +21,8 @@ DISPLAY_LEFT_OUT: Final[dict[str, str]] = {
 
 #: Since 0.29 old outputs are replaced by a pointer to a spilled file; what was displayed is then the better text.
 _MASKED: Final = "<tool_output_masked>"
+#: What a functionResponse is known to hold.
+_RESPONSE_KEYS: Final = frozenset({"id", "name", "response", "parts"})
 #: Without a description of its own a call carries the tool's manual, thousands of characters long.
 _MAX_DESCRIPTION: Final = 200
 
@@ -151,6 +153,7 @@ def _read_response(response: Record, out: Printed) -> None:
         out.failed = bool(body.get("error")) and not body.get("output")
     elif body is not None:
         out.extra["response"] = parts.without_bytes(body)
+    out.extra |= {key: parts.without_bytes(response[key]) for key in response if key not in _RESPONSE_KEYS}
     nested = response.get("parts")
     for part in nested if isinstance(nested, list) else []:
         if isinstance(part, dict):

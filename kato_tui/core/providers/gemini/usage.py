@@ -46,11 +46,11 @@ class Counted:
 
 def _normalised(tokens: Record) -> list[int]:
     """[input, output, cached, thoughts, total]. Gemini's `input` is the whole prompt, cached part included; prompt
-    tokens of tool use come on top of it."""
+    tokens of tool use come on top of it. Its `output` is without the thoughts, which the others count as output."""
     prompt, cached = _number(tokens.get("input")), _number(tokens.get("cached"))
     output, thoughts, tool = _number(tokens.get("output")), _number(tokens.get("thoughts")), _number(tokens.get("tool"))
     total = _number(tokens.get("total")) or prompt + output + thoughts + tool
-    return [max(prompt - cached, 0) + tool, output, min(cached, prompt), thoughts, total]
+    return [max(prompt - cached, 0) + tool, output + thoughts, min(cached, prompt), thoughts, total]
 
 
 def _number(value: Any) -> int:
