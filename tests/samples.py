@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-SAMPLES = Path(__file__).resolve().parents[1].parent / "shared" / "samples"
+_CHECKOUT = Path(__file__).resolve().parents[1]
+#: Beside the checkout, or beside the folder that holds its worktrees.
+_PLACES = [folder / "shared" / "samples" for folder in _CHECKOUT.parents[:2]]
+SAMPLES = next((place for place in _PLACES if place.is_dir()), _PLACES[0])
 
 needs_samples = pytest.mark.skipif(not SAMPLES.is_dir(), reason="no ../shared/samples beside this checkout")
 

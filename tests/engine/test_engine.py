@@ -6,6 +6,7 @@ from pathlib import Path
 
 import orjson
 import pytest
+import zstandard
 
 from kato_tui.core.config import Config
 from kato_tui.core.engine import Engine
@@ -13,8 +14,10 @@ from kato_tui.core.errors import HomeBusy, SessionNotFound
 from kato_tui.core.ingest import reader
 from kato_tui.core.ingest.glimpse import glimpse
 from kato_tui.core.paths import Home
+from kato_tui.core.providers.codex import Codex
 from tests.conftest import ManualClock
 from tests.toy import Toy, say, toy_source
+from tests.unit import codex_log
 
 
 class World:
@@ -178,6 +181,24 @@ def test_a_glimpse_reads_only_the_ends_of_a_log(world: World, monkeypatch: pytes
     assert facts.title == "the title"
     assert facts.user_messages == 0
     assert read <= 128 << 10
+
+
+def test_a_glimpse_finds_a_title_behind_a_long_beginning(world: World) -> None:
+    instructions = orjson.dumps({"system": "x" * 100_000}) + b"\n"
+    path = world.log("a.jsonl", instructions, say("the title"), say("x" * 1000) * 600)
+    assert glimpse(Toy(), toy_source(path)).title == "the title"
+
+
+def test_a_glimpse_at_a_long_compressed_log_says_nothing_about_its_end(tmp_path: Path) -> None:
+    records = codex_log.conversation("the title", "Done.") + [codex_log.agent_event("x" * 1000)] * 300
+    path = tmp_path / f"rollout-2026-05-01T10-00-00-{codex_log.THREAD}.jsonl.zst"
+    for log, known in ((records[:8], True), ([*records, codex_log.started()], False)):
+        path.write_bytes(zstandard.compress(codex_log.lines(*log)))
+        source = Codex().identify(path, lambda _: b"")
+        assert source is not None
+        facts = glimpse(Codex(), source)
+        assert facts.title == "the title"
+        assert (facts.last_activity is not None) is known
 
 
 def test_modes_are_private_everywhere(world: World) -> None:

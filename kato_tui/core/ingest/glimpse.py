@@ -7,10 +7,12 @@ from typing import Final
 
 from kato_tui.core.errors import SourceUnreadable
 from kato_tui.core.ingest import reader
-from kato_tui.core.model.facts import Facts
+from kato_tui.core.model.facts import AgentState, Facts
 from kato_tui.core.providers.base import Provider, SourceFile, Translator
 
 _HEAD: Final = 64 << 10
+#: Instructions, a pasted image or a list of skills may stand before the first prompt: it is looked for this far.
+_MAX_HEAD: Final = 512 << 10
 _TAIL: Final = 64 << 10
 #: A last record larger than the tail (an image, a long output) is looked for this far back.
 _MAX_TAIL: Final = 1 << 20
@@ -40,15 +42,32 @@ def _document(provider: Provider, source: SourceFile) -> Facts:
 def _lines(provider: Provider, source: SourceFile) -> Facts:
     stream = reader.open_stream(source.path, compressed=source.compressed)
     try:
-        head = stream.read(0, _HEAD)
-        first = _feed(provider.translator(source), head[: head.rfind(b"\n") + 1])
-        if stream.size is None or stream.size <= _HEAD:
+        first, length = _head(provider.translator(source), stream)
+        if stream.size is None and stream.read(length, 1):
+            return _without_end(_without_totals(first))
+        if stream.size is None or stream.size <= length:
             return _without_totals(first)
         tail = _tail_lines(stream, stream.size)
     finally:
         stream.close()
     last = _feed(provider.translator(source), tail)
     return _without_totals(_joined(first, last))
+
+
+def _head(translator: Translator, stream: reader.Stream) -> tuple[Facts, int]:
+    """The facts of the complete lines at the start of the log, up to the one that names it, and how far was read."""
+    data = stream.read(0, _HEAD)
+    length, done = len(data), 0
+    while True:
+        end = data.rfind(b"\n", done) + 1
+        if end > done:
+            _feed(translator, data[done:end])
+            done = end
+        more = b"" if translator.facts.title or length >= _MAX_HEAD else stream.read(length, _HEAD)
+        if not more:
+            return translator.facts, length
+        data += more
+        length += len(more)
 
 
 def _tail_lines(stream: reader.Stream, size: int) -> bytes:
@@ -86,6 +105,11 @@ def _joined(first: Facts, last: Facts) -> Facts:
     if last.title_source is not None and last.title_source != "prompt":
         joined.set_title(last.title, last.title_source)
     return joined
+
+
+def _without_end(facts: Facts) -> Facts:
+    """For a compressed log, whose end cannot be reached without reading all of it: it has been idle for days."""
+    return replace(facts, agent_state=AgentState(), last_activity=None, context_tokens=None)
 
 
 def _without_totals(facts: Facts) -> Facts:

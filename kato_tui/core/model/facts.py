@@ -26,7 +26,10 @@ MAX_RESUME_IDS = 8
 
 @dataclass(slots=True)
 class Usage:
-    """Tokens spent over the whole session, each API message counted once."""
+    """Tokens spent over the whole session, each API message counted once.
+
+    `total` is the sum of input, output, cache reads and cache writes; `reasoning` is the known part of the output.
+    """
 
     __pydantic_config__: ClassVar[ConfigDict] = FACT_CONTRACT
 
