@@ -160,6 +160,8 @@ def attached(t: ClaudeTranslator, attachment: Record) -> None:
     """A `queued_command`: since 2.1.97 text typed mid-turn is only here."""
     text, media = _read(t, attachment.get("prompt"))
     mark = _mark(text)
+    if t.memory.left and t.live:
+        t.memory.arrived(text)
     if text and not t.memory.without_delivered(authorship.peel(text)[1]):
         t.repeat(_SHOWN)
         return
