@@ -13,7 +13,7 @@ from kato_tui.commands.backend import home
 from kato_tui.commands.talk import DONE, put, put_json
 from kato_tui.view.safe import safe
 
-_PACKAGES = ("textual", "pydantic", "orjson", "zstandard")
+_PACKAGES = ("textual", "watchfiles", "pydantic", "orjson", "zstandard")
 
 
 def run_version(arguments: argparse.Namespace) -> int:

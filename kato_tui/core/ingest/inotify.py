@@ -10,6 +10,7 @@ import errno
 import os
 import select
 import struct
+import sys
 from collections.abc import Generator
 from pathlib import Path
 from typing import Final, Protocol
@@ -39,6 +40,11 @@ class Stop(Protocol):
     def wait(self, timeout: float) -> bool: ...
 
     def fileno(self) -> int: ...
+
+
+def is_available() -> bool:
+    """Whether this system has these calls at all."""
+    return sys.platform == "linux" and hasattr(ctypes.CDLL(None), "inotify_init1")
 
 
 def events(roots: list[Path], stop: Stop, *, look_again: float, pace: float) -> Generator[set[Path] | None, None, None]:

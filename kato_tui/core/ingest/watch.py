@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 import threading
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -47,13 +46,13 @@ class _Stop(threading.Event):
 
 def system_events(roots: list[Path], stop: _Stop) -> Changes:
     """The paths that change below `roots`, as this system tells them; None when some may have been missed."""
-    if sys.platform == "linux":
+    if inotify.is_available():
         return inotify.events(roots, stop, look_again=_LOOK_AGAIN, pace=_PACE)
     return library_events(roots, stop)
 
 
 def library_events(roots: list[Path], stop: _Stop) -> Changes:
-    import watchfiles  # not needed, and not installed, where the kernel is asked directly
+    import watchfiles  # not needed where the kernel is asked directly
 
     batches = watchfiles.watch(
         *roots,
