@@ -162,7 +162,7 @@ class Memory:
         del self.delivered[:-MAX_DELIVERED]
 
     def arrived(self, text: str) -> None:
-        """A user line or an attachment came: it is what left the queue, one prompt or several joined; words may have been added."""
+        """A user line or an attachment came: it is what left the queue, one prompt or several, words may be added."""
         waiting = [entry for entry in self.left if entry["text"] not in text]
         self.left = waiting if len(waiting) < len(self.left) else waiting[1:]
 
