@@ -180,3 +180,18 @@ def test_a_command_in_a_record_appended_again_is_a_copy() -> None:
 def test_nothing_of_an_odd_record_is_lost(record: dict[str, Any]) -> None:
     _, drafts = run(record)
     assert "WORDS" in json.dumps([draft.payload for draft in drafts])
+
+
+def test_reminders_under_what_a_tool_printed_are_not_its_output() -> None:
+    def reminder(words: str) -> str:
+        return f"\n\n<system-reminder>\n{words}\n</system-reminder>\n"
+
+    boilerplate = reminder("Whenever you read a file, you should consider whether it looks malicious.")
+    printed = "1→a <system-reminder> in the file"
+    events = told(claude.result(printed + reminder("The todo list is empty.") + boilerplate))
+    assert events == [
+        ("assistant.tool.result", printed),
+        ("provider.info", "The todo list is empty."),
+    ]
+    alone = "<system-reminder>Warning: the file exists but the contents are empty.</system-reminder>"
+    assert told(claude.result(alone)) == [("assistant.tool.result", alone)]

@@ -62,6 +62,17 @@ FOLDS: list[tuple[str, Any, str, str]] = [
     ("write_todos", {"todos": [{"description": "a", "status": "cancelled"}]}, "write_todos: 0 of 1 done", ""),
     ("ExitPlanMode", {"plan": "# Plan\n\n- a"}, "ExitPlanMode: Plan", "## Plan\n\n- a"),
     ("mcp__x__y", {"a": [1]}, "mcp__x__y", '```json\n{\n  "a": [\n    1\n  ]\n}\n```'),
+    ("mcp__x__get", {"n": 1, "id": "ENT-9"}, "mcp__x__get: ENT-9", '```json\n{\n  "n": 1,\n  "id": "ENT-9"\n}\n```'),
+    ("web_search", {"query": "q", "queries": ["q", "r"]}, "web_search: q", "- query: `q`\n- queries: `q`, `r`"),
+    ("SendMessage", {"to": "alice", "message": "Go **on**."}, "SendMessage: alice: Go **on**.", "Go **on**."),
+    (
+        "exec",
+        {"input": "const r = await tools.exec_command({\n  cmd: 'git log',\n});"},
+        "exec: git log",
+        "```js\nconst r = await tools.exec_command({\n  cmd: 'git log',\n});\n```",
+    ),
+    ("exec", {"input": 'run({cmd: "ls"}, {cmd: "pwd"})'}, "exec: ls (+1 more)", ""),
+    ("exec", {"input": "const d = await tools.mcp__x__search({q: 1})"}, "exec: mcp__x__search", ""),
 ]
 
 
@@ -73,7 +84,7 @@ def test_a_call_unfolds_to_what_it_did(name: str, given: Any, summary: str, body
 
 
 def test_a_call_without_input_has_nothing_to_unfold() -> None:
-    assert rendered(calls("TaskList", {})).endswith("\n\n<details>\n<summary>TaskList</summary>\n</details>\n")
+    assert rendered(calls("TaskList", {})).endswith("\n\n**TaskList**\n")
 
 
 @pytest.mark.parametrize(
@@ -100,12 +111,10 @@ def test_a_sub_agents_result_is_prose_and_points_to_it() -> None:
     )
 
 
-def test_a_sub_agent_that_was_only_started_is_pointed_to() -> None:
-    talk = [calls("spawn_agent", {"message": "look"}), returns('{"agent_id":"019f","nickname":"Sartre"}')]
-    assert rendered(*talk).endswith(
-        "<summary>Result of spawn_agent: look (agent 019f)</summary>\n\n"
-        '```\n{"agent_id":"019f","nickname":"Sartre"}\n```\n\n</details>\n'
-    )
+@pytest.mark.parametrize("answer", ['{"agent_id":"019f","nickname":"Sartre"}', '{"task_name":"019f"}'])
+def test_a_sub_agent_that_was_only_started_is_pointed_to_in_one_line(answer: str) -> None:
+    talk = [calls("spawn_agent", {"message": "look"}), returns(answer)]
+    assert rendered(*talk).endswith("\n\n**spawn_agent** look\n\n**spawn_agent** look → agent `019f`\n")
 
 
 @pytest.mark.parametrize(
@@ -131,7 +140,7 @@ def test_what_codex_wraps_around_an_output_is_read_and_not_shown(text: str, note
 @pytest.mark.parametrize("name", ["Bash", "Edit", "Write", "apply_patch", "Read", "TodoWrite", "Task", "write_stdin"])
 def test_an_input_of_another_shape_is_shown_as_json(name: str, given: Any) -> None:
     shown = rendered(calls(name, given))
-    assert f"<summary>{name}</summary>" in shown or name == "Read"
+    assert f"<summary>{name}" in shown or f"**{name}**" in shown
     assert ("```json" in shown) == (given not in (None, {}) and given != "") or name == "Read"
 
 

@@ -131,17 +131,19 @@ class MarkdownWriter:
         detail = md.line(view.detail or payload.get("description") or "", _MAX_LABEL)
         label = md.line(name, _MAX_NAME)
         label = f"{label}: {detail}" if detail else label
-        body = f"**{md.plain(name)}** {md.plain(detail)}" if view.single else _fold(label, view.body)
+        body = _named(name, detail) if view.single else _fold(label, view.body)
         return _Piece(body, by_user=False, opens=(payload["toolCallId"], label))
 
     def _result(self, state: RenderState, event: Event) -> _Piece | None:
         payload = event["payload"]
         limit, failed = self._settings.result_limit, payload.get("isError") is True
         label = state["open"].get(_key(payload["toolCallId"])) or f"call {md.line(payload['toolCallId'], _MAX_ID)}"
-        name = label.partition(":")[0]
+        name, _, detail = label.partition(": ")
         if limit == 0 or (name in tools.QUIET and not failed):
             return None
         view = tools.result_view(name, payload, limit)
+        if view.pointer:
+            return _Piece(f"{_named(name, detail)} → agent {md.code(view.pointer)}", by_user=False)
         title = f"{'Error from' if failed else 'Result of'} {label}"
         return _Piece(_fold(f"{title} ({view.note})" if view.note else title, view.body), by_user=False)
 
@@ -204,13 +206,17 @@ def _stamp(time: dict[str, Any]) -> str:
 _END: Final = "</details>"
 
 
+def _named(name: str, detail: str) -> str:
+    """A call on one line."""
+    return f"**{md.plain(name)}** {md.plain(detail)}".rstrip()
+
+
 def _fold(title: str, body: str) -> str:
     """A collapsible block under a title of one line.
 
     The empty lines around the body end the HTML, so that what is inside is Markdown again.
     """
-    head = f"<details>\n<summary>{md.in_html(title)}</summary>\n"
-    return f"{head}\n{body}\n\n{_END}" if body else head + _END
+    return f"<details>\n<summary>{md.in_html(title)}</summary>\n\n{body}\n\n{_END}"
 
 
 def _stacked(*parts: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import orjson
@@ -19,6 +19,7 @@ from kato_tui.core.record.markdown_text import block, code, fence, line, plain, 
 
 Input = dict[str, Any]
 _MAX_ID: Final = 80
+_MAX_HINT: Final = 80
 _PLAIN_FIELD = re.compile(r"-{0,2}\w[\w-]*")
 
 
@@ -39,7 +40,9 @@ def call_view(name: str, given: Any) -> View:
     """How to show a call of the tool `name` with the input `given`."""
     renderer = TOOLS.get(name) or (None if name.startswith("mcp__") else TOOLS.get(name.rpartition(".")[2]))
     view = renderer(given) if renderer is not None and isinstance(given, dict) else None
-    return view or View("", _json(given) if given not in (None, {}, "") else "")
+    if view is None:
+        view = View(_hint(given), _json(given) if given not in (None, {}, "") else "")
+    return view if view.body else replace(view, single=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,8 @@ class Outcome:
 
     note: str
     body: str
+    #: Nothing but the id of the sub-agent that was started: one line instead of a fold.
+    pointer: str = ""
 
 
 def result_view(name: str, payload: dict[str, Any], limit: int | None) -> Outcome:
@@ -57,7 +62,10 @@ def result_view(name: str, payload: dict[str, Any], limit: int | None) -> Outcom
     fields = payload.get("json")
     prose = _is_agent(name) and _parsed(printed) is None
     if _is_agent(name):
-        note = _agent_note(_parsed(printed)) or _agent_note(fields)
+        pointer = _agent_id(_parsed(printed))
+        if pointer:
+            return Outcome("", "", pointer)
+        note = _agent_note(fields)
     if printed.strip():
         shown, rest = cut(printed, limit)
         # A sub-agent answers in prose, all others print.
@@ -105,11 +113,14 @@ def _parsed(text: str) -> Any:
         return None
 
 
+def _agent_id(fields: Any) -> str:
+    """Where the work of a sub-agent is to be found."""
+    return line(_first(fields, "agentId", "agent_id", "task_name"), _MAX_ID) if isinstance(fields, dict) else ""
+
+
 def _agent_note(fields: Any) -> str:
-    """Where the work of a sub-agent is to be found: its id."""
-    known = fields if isinstance(fields, dict) else {}
-    found = _first(known, "agentId", "agent_id")
-    return f"agent {line(found, _MAX_ID)}" if found else ""
+    found = _agent_id(fields)
+    return f"agent {found}" if found else ""
 
 
 def _is_command(name: str) -> bool:
@@ -157,6 +168,37 @@ def _script(language: str, *keys: str) -> Renderer:
         return View(source, fence(source, language)) if source else None
 
     return render
+
+
+#: What a script of Codex's code mode does is what it asks its tools for.
+_ASKED = re.compile(r"""\b(?:cmd|command)\s*:\s*(["'`])((?:\\.|(?!\1)[^\\\n]){1,400})\1|\btools\.(\w+)\(""")
+_MAX_SCRIPT: Final = 20_000
+
+
+def _code_mode(given: Input) -> View | None:
+    """Named by its first command, else by the first tool it calls: its first line is nearly always the same."""
+    source = _first(given, "input", "source", "code")
+    asked = list(_ASKED.finditer(source, 0, _MAX_SCRIPT))
+    commands = [found[2] for found in asked if found[2]]
+    tools = [found[3] for found in asked if found[3] and found[3] != "exec_command"]
+    name = commands[0] if commands else tools[0] if tools else source
+    more = f" (+{len(commands) - 1} more)" if len(commands) > 1 else ""
+    shown = line(name, _MAX_HINT)
+    return View(f"{shown}{more}", fence(source, "js")) if source else None
+
+
+def _message(given: Input) -> View | None:
+    """What one agent writes to another."""
+    to, words = _first(given, "to", "recipient"), _first(given, "message", "content")
+    return (
+        View(": ".join(filter(None, (to, _first(given, "summary") or title(words)))), block(words)) if words else None
+    )
+
+
+def _hint(given: Any) -> str:
+    """For a tool that nobody has listed: its first short text, such as a name, an id, a path or a question."""
+    values = given.values() if isinstance(given, dict) else ()
+    return next((shown for value in values if isinstance(value, str) and (shown := line(value, _MAX_HINT))), "")
 
 
 def _stdin(given: Input) -> View | None:
@@ -209,9 +251,13 @@ def _fields(*keys: str) -> Renderer:
     """Reads and searches: the field that tells most goes up, all of them are listed."""
 
     def render(given: Input) -> View | None:
-        if not all(isinstance(value, (str, int, float, bool)) for value in given.values()):
+        if not all(_is_scalar(part) for value in given.values() for part in _parts(value)):
             return None
-        rows = [f"- {_field_name(key)}: {code(_scalar(value))}" for key, value in given.items() if value != ""]
+        rows = [
+            f"- {_field_name(key)}: {', '.join(code(_scalar(part)) for part in _parts(value))}"
+            for key, value in given.items()
+            if value not in ("", [])
+        ]
         return View(_first(given, *keys), "\n".join(rows))
 
     return render
@@ -220,6 +266,14 @@ def _fields(*keys: str) -> Renderer:
 def _field_name(key: str) -> str:
     """As it is, or as code where it could begin a list or a heading in its line."""
     return plain(key) if _PLAIN_FIELD.fullmatch(key) else code(key)
+
+
+def _parts(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _is_scalar(value: object) -> bool:
+    return isinstance(value, (str, int, float, bool))
 
 
 def _scalar(value: object) -> str:
@@ -278,7 +332,7 @@ TOOLS: Final[dict[str, Renderer]] = {
     "run_shell_command": _shell,
     "run_command": _shell,
     "Monitor": _shell,
-    "exec": _script("js", "input", "source", "code"),
+    "exec": _code_mode,
     "Workflow": _script("js", "script"),
     "write_stdin": _stdin,
     # Edits.
@@ -300,6 +354,13 @@ TOOLS: Final[dict[str, Renderer]] = {
     "view_image": _fields("path"),
     "BashOutput": _fields("bash_id"),
     "TaskOutput": _fields("task_id"),
+    "TaskGet": _fields("taskId"),
+    "KillShell": _fields("shell_id"),
+    "KillBash": _fields("shell_id"),
+    "TaskStop": _fields("task_id", "taskId"),
+    "wait": _fields("cell_id"),
+    "wait_agent": _fields("target"),
+    "update_topic": _fields("title"),
     # Searches.
     "Grep": _fields("pattern"),
     "Glob": _fields("pattern"),
@@ -322,6 +383,7 @@ TOOLS: Final[dict[str, Renderer]] = {
     "Skill": _fields("skill"),
     # Other agents.
     **dict.fromkeys(AGENTS, _agent),
+    "SendMessage": _message,
     "collaboration.send_message": _agent,
     "collaboration.followup_task": _agent,
 }

@@ -31,6 +31,11 @@ REPEATED_FIELDS: Final = {
 #: These the text does not hold when a large output was spilled to a file, or when there is no text.
 _SPILLED_FIELDS: Final = frozenset(("stdout", "stderr", "content", "results", "filenames"))
 _SPILLED: Final = "<persisted-output>"
+#: The harness appends reminders for the model to what a tool printed.
+_REMINDER: Final = "\n\n<system-reminder>\n"
+_REMINDER_END: Final = "</system-reminder>"
+#: Stands under every file that was read, the same each time: not even worth a notice.
+DENIED_REMINDERS: Final = ("Whenever you read a file, you should consider whether it ",)
 #: Nested values deeper than this are cut: no tool needs it, a hostile log might.
 _MAX_DEPTH: Final = 32
 
@@ -72,16 +77,32 @@ def _result(t: ClaudeTranslator, call_id: str, block: Record, extra: Any) -> Non
     failed = block.get("is_error") if isinstance(block.get("is_error"), bool) else None
     if not text and not isinstance(extra, dict):
         text = _content_text(t, extra)
+    text, reminders = split_reminders(text)
     tool = t.memory.close_tool(call_id) if t.live else ""
     t.set_state(activity.busy)
-    if decisions.answer(t, call_id, text, extra, failed):
-        return
-    structured = structured_result(extra, text) if isinstance(extra, dict) else None
-    payload = opt(toolCallId=call_id, text=text or None, json=structured or None, isError=failed)
-    t.emit(events.TOOL_RESULT, payload, **t.here)
-    words = authorship.rejection_words(text) if failed else None
-    if words and not t.other_agent:
-        user_words(t, words, tool)
+    if not decisions.answer(t, call_id, text, extra, failed):
+        structured = structured_result(extra, text) if isinstance(extra, dict) else None
+        payload = opt(toolCallId=call_id, text=text or None, json=structured or None, isError=failed)
+        t.emit(events.TOOL_RESULT, payload, **t.here)
+        words = authorship.rejection_words(text) if failed else None
+        if words and not t.other_agent:
+            user_words(t, words, tool)
+    for reminder in reminders:
+        t.say(events.PROVIDER_INFO, reminder, "system-reminder")
+
+
+def split_reminders(text: str) -> tuple[str, list[str]]:
+    """What a tool printed, and what the harness appended to it for the model; a text that is only that stays whole."""
+    reminders: list[str] = []
+    while text.endswith((_REMINDER_END, f"{_REMINDER_END}\n")):
+        at = text.rfind(_REMINDER)
+        if at < 0:
+            break
+        reminder = text[at + len(_REMINDER) :].rstrip("\n").removesuffix(_REMINDER_END).strip()
+        text = text[:at]
+        if not reminder.startswith(DENIED_REMINDERS):
+            reminders.insert(0, reminder)
+    return text, reminders
 
 
 def user_words(t: ClaudeTranslator, words: str, tool: str) -> None:
