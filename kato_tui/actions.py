@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from kato_tui.core.errors import ConfigError
+from kato_tui.core.errors import ConfigError, Place
 
 #: Where a key counts: everywhere, or only while that pane has the focus.
 Scope = Literal["anywhere", "sessions", "recordings", "events", "warnings"]
@@ -144,21 +144,23 @@ _KEY: Final = re.compile(r"(?:(?:ctrl|shift|alt|super)\+)*(?:[!-~]|[a-z_]+|f\d{1
 
 def with_keymap(keymap: Mapping[str, str]) -> tuple[Action, ...]:
     """The table with the user's own keys in it. `ConfigError` says what is wrong with them, all of it."""
-    problems: list[str] = []
+    problems: list[tuple[Place, str]] = []
     mine: dict[str, tuple[str, ...]] = {}
     for name, text in keymap.items():
         keys = tuple(text.replace(",", " ").split()) if text != "," else (",",)
         if name not in BY_ID:
             near = difflib.get_close_matches(name, BY_ID, n=1)
-            problems.append(f"keymap: unknown action `{name}`" + (f", did you mean `{near[0]}`?" if near else ""))
+            hint = f", did you mean `{near[0]}`?" if near else ""
+            problems.append((("keymap", name), f"keymap: unknown action `{name}`{hint}"))
         elif wrong := [key for key in keys if not _KEY.fullmatch(key)]:
-            problems.append(f"keymap.{name}: `{wrong[0]}` is not a key; keys are x, X, ctrl+x, f5, enter, …")
+            problem = f"keymap.{name}: `{wrong[0]}` is not a key; keys are x, X, ctrl+x, f5, enter, …"
+            problems.append((("keymap", name), problem))
         else:
             mine[name] = keys
     changed = tuple(replace(one, keys=mine.get(one.id, one.keys)) for one in ACTIONS)
-    problems += _clashes(changed)
+    problems += [(("keymap",), problem) for problem in _clashes(changed)]
     if problems:
-        raise ConfigError("\n".join(problems))
+        raise ConfigError(*problems)
     return changed
 
 

@@ -52,10 +52,11 @@ class Command:
 def run(argv: Sequence[str]) -> int:
     """Do what `argv` asks for and give the exit code."""
     made = parser()
+    _refuse_unknown(made, argv)
     arguments = made.parse_args(argv)
     does = _what(made, arguments)
     from kato_tui.commands.talk import UsageError, say
-    from kato_tui.core.errors import KatoError, SessionNotFound
+    from kato_tui.core.errors import KatoError, SessionNotFound, in_words
 
     try:
         code = _function(does)(arguments)
@@ -74,8 +75,20 @@ def run(argv: Sequence[str]) -> int:
         say(str(error))
         return NOT_FOUND
     except (KatoError, OSError) as error:
-        say(str(error))
+        say(in_words(error))
         return FAILED
+
+
+def _refuse_unknown(parser: argparse.ArgumentParser, argv: Sequence[str]) -> None:
+    """The options before a command take no values, so the first word is the command. Exits with `USAGE`."""
+    word = next((word for word in argv if not word.startswith("-")), None)
+    if word is None or word in COMMANDS:
+        return
+    import difflib
+
+    near = difflib.get_close_matches(word, COMMANDS, n=1)
+    hint = f"did you mean {near[0]}?" if near else "kato-tui --help lists them"
+    parser.error(f"unknown command {word!r}, {hint}")
 
 
 def _function(does: str) -> Callable[[argparse.Namespace], int]:

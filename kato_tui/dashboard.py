@@ -12,7 +12,7 @@ from typing import Final
 from kato_tui.actions import with_keymap
 from kato_tui.commands.talk import UsageError
 from kato_tui.core.clock import SystemClock
-from kato_tui.core.config import Config, load_config
+from kato_tui.core.config import Config, at_its_line, load_config
 from kato_tui.core.logs import JsonLog
 from kato_tui.core.paths import Home
 from kato_tui.pump import MakeLink
@@ -28,6 +28,8 @@ def run_dashboard(_: argparse.Namespace) -> int:
     need_terminal("kato-tui --no-ui")
     home = Home.from_environ(os.environ, Path.home())
     config = load_config(home.config)
+    with at_its_line(home.config):
+        with_keymap(config.keymap)
     return show(lambda: attach(home, lambda: own_host(home, config)), config, user_home=str(Path.home()), log_to=home)
 
 
@@ -51,7 +53,6 @@ def show(
     log_to: Home | None = None,
 ) -> int:
     """Run the screen until it is left. The terminal is restored by then, whatever happened."""
-    with_keymap(config.keymap)
     from kato_tui.app import Dashboard
 
     app = Dashboard(make_link, config, user_home=user_home, title=title, throw_away=throw_away)

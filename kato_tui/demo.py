@@ -108,17 +108,18 @@ def _ids() -> Callable[[], str]:
 def throw_away_home() -> Iterator[Path]:
     """A folder that is gone afterwards, also when the process is asked to end."""
     base = Path(tempfile.mkdtemp(prefix="kato-demo-")).resolve()
-    before = signal.signal(signal.SIGTERM, _end)
+    before = {number: signal.signal(number, _end) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         yield base
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
         shutil.rmtree(base, ignore_errors=True)
 
 
 def _end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
     # Whoever asks twice (`timeout` does) must not interrupt the cleaning up.
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 

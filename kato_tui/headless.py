@@ -16,8 +16,8 @@ from kato_tui.core.host import Host, own_host
 from kato_tui.core.hub import Delta
 from kato_tui.core.paths import Home
 from kato_tui.core.service import Service
-from kato_tui.progress import size
 from kato_tui.view.safe import safe
+from kato_tui.view.words import size
 
 _WORTH_A_LINE: Final = 1 << 20
 

@@ -7,20 +7,11 @@ import time
 from typing import Final, TextIO
 
 from kato_tui.core.summary import Step
+from kato_tui.view.words import size
 
 _BAR: Final = 24
 _REDRAW_SECONDS: Final = 0.1
 _LINE_SECONDS: Final = 5.0
-
-
-def size(count: int) -> str:
-    """Bytes as people say them."""
-    value = float(count)
-    for unit in ("B", "KB", "MB"):
-        if value < 1000:
-            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
-        value /= 1000
-    return f"{value:.2f} GB"
 
 
 class ProgressView:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
 DARK: Final = "kato-dark"
 LIGHT: Final = "kato-light"
@@ -115,6 +115,13 @@ THEMES: Final = (
     ),
 )
 OWN: Final = tuple(theme.name for theme in THEMES)
+
+
+def known() -> list[str]:
+    """Every theme that can be named in the settings: our own and Textual's."""
+    return sorted({*OWN, *BUILTIN_THEMES})
+
+
 #: What the key goes through.
 CYCLE: Final = (DARK, LIGHT, SAFE)
 

@@ -54,9 +54,10 @@ def connect(place: Home) -> RemoteLink | None:
 
 
 def own_engine() -> Engine:
-    from kato_tui.core.config import load_config
+    from kato_tui.core.config import at_its_line, load_config
     from kato_tui.core.engine import Engine
     from kato_tui.core.providers.registry import PROVIDERS
 
     place = home()
-    return Engine(place, load_config(place.config), PROVIDERS, os.environ, Path.home())
+    with at_its_line(place.config):
+        return Engine(place, load_config(place.config), PROVIDERS, os.environ, Path.home())

@@ -34,7 +34,7 @@ def run_clean(arguments: argparse.Namespace) -> int:
 
 
 def _put_plan(plan: Json) -> None:
-    from kato_tui.progress import size
+    from kato_tui.view.words import size
 
     sessions, files = plan["sessions"], plan["files"]
     for part in sessions[:_LISTED]:
@@ -56,7 +56,7 @@ def _put_plan(plan: Json) -> None:
 
 
 def _line(part: Json) -> str:
-    from kato_tui.progress import size
+    from kato_tui.view.words import size
 
     notes = [f"{part['recordings']} stopped recordings forgotten, their files stay"] if part["recordings"] else []
     notes += ["only copy"] if part["onlyCopy"] else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
 import sys
 from collections.abc import Callable
@@ -62,15 +63,30 @@ def _validate(arguments: argparse.Namespace) -> int:
 
 
 def check(place: Home) -> None:
-    """Everything that a start would refuse: the file itself, unknown providers, folders that cannot be used."""
-    from kato_tui.core.config import load_config
+    """Everything that a start would refuse: the file itself, unknown providers, folders, keys and colours."""
+    from kato_tui.actions import with_keymap
+    from kato_tui.core.config import at_its_line, load_config
     from kato_tui.core.ingest.discover import roots_of
     from kato_tui.core.providers.registry import PROVIDERS
     from kato_tui.core.record.policy import write_policy
 
     config = load_config(place.config)
-    roots_of(config, PROVIDERS, os.environ, Path.home())
-    write_policy(config, place, Path.home())
+    with at_its_line(place.config):
+        roots_of(config, PROVIDERS, os.environ, Path.home())
+        write_policy(config, place, Path.home())
+        with_keymap(config.keymap)
+        if config.theme is not None:
+            _check_theme(config.theme)
+
+
+def _check_theme(name: str) -> None:
+    from kato_tui.core.errors import ConfigError
+    from kato_tui.themes import known
+
+    near = difflib.get_close_matches(name, known(), n=1)
+    if name not in known():
+        hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known())}"
+        raise ConfigError((("theme",), f"theme: unknown theme `{name}`, {hint}"))
 
 
 def _init(arguments: argparse.Namespace) -> int:

@@ -17,7 +17,7 @@ from kato_tui.commands.backend import backend, home
 from kato_tui.commands.configure import check
 from kato_tui.commands.talk import DONE, FAILED, put, put_json
 from kato_tui.core import retention
-from kato_tui.core.errors import ConfigError, KatoError
+from kato_tui.core.errors import ConfigError, KatoError, in_words
 from kato_tui.core.paths import Home
 from kato_tui.view.safe import safe
 from kato_tui.view.words import moment
@@ -75,8 +75,10 @@ def run_doctor(arguments: argparse.Namespace) -> int:
     try:
         with backend() as engine:
             looked = Looked(place, engine.status(), datetime.now(UTC))
+    except ConfigError:
+        findings.append(Finding("engine", "warning", "not looked at: it does not start with these settings"))
     except (KatoError, OSError) as error:
-        findings.append(Finding("engine", "problem", str(error)))
+        findings.append(Finding("engine", "problem", in_words(error)))
     else:
         for one in CHECKS:
             findings += one(looked)
@@ -124,14 +126,30 @@ def look_at_index(place: Home) -> Iterator[Finding]:
 def _roots(looked: Looked) -> Iterator[Finding]:
     for root in looked.roots:
         twins = ", twins kept" if root["keepTwins"] else ""
-        if root["exists"]:
+        closed = _closed(Path(root["path"])) if root["exists"] else []
+        if closed:
+            more = f" and {len(closed) - 1} more below it" if len(closed) > 1 else ""
+            text = f"{root['provider']}: {closed[0]}{more} cannot be read, so its sessions are not seen"
+            yield Finding("root", "problem", f"{text}. Give yourself permission: chmod -R u+rX {root['path']}")
+        elif root["exists"]:
             yield Finding("root", "ok", f"{root['provider']}: {root['path']}{twins}")
         else:
             yield Finding("root", "ok", f"{root['provider']}: {root['path']} is not there (that assistant is not used)")
     if not any(root["exists"] for root in looked.roots):
         yield Finding(
-            "root", "warning", "no assistant's folder was found: set CLAUDE_CONFIG_DIR, CODEX_HOME or GEMINI_CLI_HOME"
+            "root",
+            "warning",
+            "no assistant's folder was found: set CLAUDE_CONFIG_DIR, CODEX_HOME or GEMINI_CLI_HOME, or name it in "
+            "[[roots]]. kato-tui --demo shows made-up sessions",
         )
+
+
+def _closed(root: Path) -> list[str]:
+    """The folders from `root` down that cannot be looked into."""
+    barred: list[str] = []
+    for _ in os.walk(root, onerror=lambda error: barred.append(str(error.filename))):
+        pass
+    return barred
 
 
 def _formats(looked: Looked) -> Iterator[Finding]:
@@ -269,7 +287,7 @@ def _goes(session: Json, rule: retention.Rule, now: datetime) -> bool:
 
 
 def _space(looked: Looked) -> Iterator[Finding]:
-    from kato_tui.progress import size
+    from kato_tui.view.words import size
 
     free = shutil.disk_usage(looked.home.root).free
     level: Level = "problem" if free < _NO_SPACE else "warning" if free < _LITTLE_SPACE else "ok"

@@ -85,14 +85,14 @@ def run_once(arguments: argparse.Namespace) -> int:  # noqa: ARG001
 
 
 def _report(engine: Engine, summary: Summary) -> int:
-    from kato_tui.progress import size
-    from kato_tui.view.safe import safe
+    from kato_tui.commands.show import nothing_found
+    from kato_tui.view.words import size
 
     for key, problem in sorted(summary.problems.items()):
         say(f"{key}: {problem}")
     if not summary.sessions:
-        folders = ", ".join(safe(str(root.path)) for root in engine.roots)
-        put(f"nothing found, looked in {folders}")
+        roots = engine.engine_status().model_dump(mode="json", by_alias=True, exclude_none=True)["roots"]
+        put(nothing_found(roots))
     else:
         put(
             f"{summary.sessions} sessions, {summary.changed} brought up to date, {summary.events} events added, "

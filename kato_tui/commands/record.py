@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from kato_tui.commands.backend import backend, home
-from kato_tui.commands.talk import DONE, UsageError, exit_code, put, put_json, say
+from kato_tui.commands.talk import DONE, FAILED, UsageError, exit_code, put, put_json, say
 from kato_tui.core.link import Link
 
 if TYPE_CHECKING:
     from kato_tui.core.model.settings import RecordSettings
+
+Json = dict[str, Any]
 
 _TURNS: Final = re.compile(r"-\d+")
 _ESCAPED: Final = re.compile(r"([^A-Za-z0-9/])")
@@ -62,9 +64,12 @@ def _stream(arguments: argparse.Namespace) -> int:
     writer = writer_for(arguments.format or "markdown", _settings(arguments.settings))
     state = writer.begin()
     with backend() as engine:
+        begun = False
         for event in engine.all_events(path_or_name(arguments.session), 1):
             state, part = writer.render(state, event)
-            sys.stdout.buffer.write(part)
+            # In a file the first heading stands apart from what is above it; here nothing is.
+            sys.stdout.buffer.write(part if begun else part.lstrip(b"\n"))
+            begun = begun or bool(part)
     sys.stdout.flush()
     return DONE
 
@@ -80,9 +85,21 @@ def _carry_out(arguments: argparse.Namespace, action: str, argument: str | None,
     with backend() as engine:
         outcome = engine.submit(intent)
         _tell(outcome, arguments.json)
+        failing = _failing(engine, outcome)
+        for reason in failing:
+            say(reason)
         if not arguments.json:
             _remind(engine, action, outcome)
-    return exit_code(outcome)
+    return exit_code(outcome) or (FAILED if failing else DONE)
+
+
+def _failing(engine: Link, outcome: Json) -> list[str]:
+    """Why files that were to be written were not: the wish stands and is tried again, but it is not done."""
+    wanted = {one["recordingId"]: one["sessionShortId"] for one in outcome.get("recordings", ())}
+    if outcome["severity"] == "error":
+        return []
+    found = [one for short in sorted(set(wanted.values())) for one in engine.session(short)["recordings"]]
+    return [one["lastError"] for one in found if one["recordingId"] in wanted and one["status"] == "failing"]
 
 
 def _settings(changes: list[str]) -> RecordSettings:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from kato_tui.view.safe import safe
-from kato_tui.view.words import RECORDINGS, SEVERITIES, STATES, Json, age, moment, project
+from kato_tui.view.words import RECORDINGS, SEVERITIES, STATES, Json, age, moment, project, size
 
 OLD: Final = timedelta(days=7)
 _TITLE: Final = 60
@@ -114,14 +114,27 @@ def engine_line(engine: Json) -> str:
     who = "no engine watches: kato-tui --no-ui starts one"
     if watching != "none":
         who = f"engine {engine.get('pid') or ''} watches by {safe(str(watching), 12)}".replace("  ", " ")
-    behind = f", {engine['bytesBehind']} bytes behind" if engine.get("bytesBehind") else ""
+    behind = f", {size(engine['bytesBehind'])} behind" if engine.get("bytesBehind") else ""
     return f"{engine['sessions']} sessions, {engine['activeRecordings']} recordings on{behind}; {who}"
+
+
+def no_sessions(status: Json) -> str:
+    return "no sessions to show" if status["sessions"] else nothing_found(status["engine"]["roots"])
+
+
+def nothing_found(roots: Iterable[Json]) -> str:
+    """For a machine without a session: where they were looked for, and what can be done without any."""
+    found = [(safe(str(root["path"])), root.get("problem")) for root in roots]
+    barred = [f"{path} cannot be read: {problem}" for path, problem in found if problem]
+    folders = ", ".join(path for path, _ in found)
+    hint = "Other folders can be named in `kato-tui config init`; kato-tui --demo shows it on made-up sessions"
+    return "\n".join([*barred, f"nothing found, looked in {folders}", hint])
 
 
 def status_lines(status: Json, now: datetime, *, everything: bool, width: int | None) -> list[str]:
     """The whole picture: sessions, recordings that are on or failing, and warnings."""
     sessions, hidden = split_hidden(status["sessions"], now, everything=everything)
-    lines = table(session_rows(sessions, now), width) if sessions else ["no sessions to show"]
+    lines = table(session_rows(sessions, now), width) if sessions else [no_sessions(status)]
     lines += [f"  {one['sessionShortId']}: {safe(str(one['problem']))}" for one in sessions if one.get("problem")]
     if hidden:
         lines.append(hidden_line(hidden))

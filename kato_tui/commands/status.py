@@ -37,7 +37,7 @@ def run_sessions(arguments: argparse.Namespace) -> int:
     if arguments.json:
         put_json(sessions)
         return DONE
-    for line in show.table(show.session_rows(sessions, now), _width()) if sessions else ["no sessions to show"]:
+    for line in show.table(show.session_rows(sessions, now), _width()) if sessions else [show.no_sessions(status)]:
         put(line)
     if hidden:
         say(show.hidden_line(hidden))

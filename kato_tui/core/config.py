@@ -5,13 +5,14 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import Field, ValidationError
 
-from kato_tui.core.errors import ConfigError
+from kato_tui.core.errors import ConfigError, Place, in_words
 from kato_tui.core.model.base import Contract
 from kato_tui.core.model.settings import RecordSettings
 
@@ -63,16 +64,33 @@ def load_config(path: Path) -> Config:
     """The settings in `path`; the defaults when there is no such file."""
     try:
         text = path.read_text("utf-8")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return Config()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot read {path}: {error}") from error
+    except OSError as error:
+        raise ConfigError(((), f"cannot read {in_words(error)}")) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(((), f"cannot read {path}: it is not written in UTF-8. Save it anew as UTF-8")) from error
     try:
-        return Config.model_validate(tomllib.loads(text))
+        value = tomllib.loads(text)
+        return Config.model_validate(value)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path} is not valid TOML: {error}") from error
+        raise ConfigError(((), f"{path} is not valid TOML: {error}")) from error
     except ValidationError as error:
-        raise ConfigError("\n".join(_problem(path, text, detail) for detail in error.errors())) from error
+        raise _with_lines(path, text, _problems(value, error)) from error
+
+
+@contextmanager
+def at_its_line(path: Path) -> Iterator[None]:
+    """What is found wrong with settings that could be read, such as an unknown key of the keyboard, named with its
+    place in `path`."""
+    try:
+        yield
+    except ConfigError as error:
+        try:
+            text = path.read_text("utf-8")
+        except (OSError, UnicodeDecodeError):
+            raise error from None
+        raise _with_lines(path, text, error.problems) from error
 
 
 def as_toml_value(config: Config) -> dict[str, Any]:
@@ -82,19 +100,43 @@ def as_toml_value(config: Config) -> dict[str, Any]:
 
 # What is wrong, where, and what was probably meant.
 
-Place = tuple[str | int, ...]
+
+def _with_lines(path: Path, text: str, problems: Iterable[tuple[Place, str]]) -> ConfigError:
+    """The problems in the order of the file, each with its line; those that have no place stay as they are."""
+    lines = [(_line_of(text, place) if place else 0, problem) for place, problem in problems]
+    told = (f"{path}:{line}: {problem}" if line else problem for line, problem in sorted(lines))
+    return ConfigError(*(((), problem) for problem in told))
 
 
-def _problem(path: Path, text: str, detail: Any) -> str:
-    location: Place = tuple(detail["loc"])
-    place = f"{path}{_line_of(text, location)}"
-    name = ".".join(str(part) for part in location)
-    if detail["type"] != "extra_forbidden":
-        return f"{place}: {name}: {detail['msg']}"
+def _problems(value: dict[str, Any], error: ValidationError) -> list[tuple[Place, str]]:
+    """What each wrong key has to be. A key that may be of several types is told once."""
+    found: dict[Place, list[str]] = {}
+    for detail in error.errors():
+        location: Place = tuple(detail["loc"])
+        if detail["type"] == "extra_forbidden":
+            found[location] = [_unknown(location)]
+            continue
+        place = location if detail["type"] == "missing" else _within(value, location)
+        said = detail["msg"].replace("Input should be", "has to be").replace("Field required", "is missing")
+        found.setdefault(place, [f"{'.'.join(map(str, place))}: "]).append(said)
+    return [(place, said[0] + " or ".join(said[1:])) for place, said in found.items()]
+
+
+def _unknown(location: Place) -> str:
     known = _known_keys(location[:-1])
     near = difflib.get_close_matches(str(location[-1]), known, n=1)
     hint = f"did you mean `{near[0]}`?" if near else f"known keys: {', '.join(known)}"
-    return f"{place}: unknown key `{name}`, {hint}"
+    return f"unknown key `{'.'.join(map(str, location))}`, {hint}"
+
+
+def _within(value: Any, location: Place) -> Place:
+    """The part of `location` that is in the document: behind it, it names types that were tried."""
+    for depth, part in enumerate(location):
+        try:
+            value = value[part]
+        except (KeyError, IndexError, TypeError):
+            return location[:depth]
+    return location
 
 
 def _known_keys(table: Place) -> list[str]:
@@ -118,12 +160,12 @@ _HEADER: Final = re.compile(r"\s*(\[\[?)\s*([^\]]+?)\s*\]")
 _KEY: Final = re.compile(r"""\s*([A-Za-z0-9_\-."' ]+?)\s*=""")
 
 
-def _line_of(text: str, location: Place) -> str:
-    """The line of the key, else of the table that it stands in: as deep as can be found."""
-    best, found = 0, ""
+def _line_of(text: str, location: Place) -> int:
+    """The line of the key, else of the table that it stands in: as deep as can be found; 0 for nowhere."""
+    best, found = 0, 0
     for number, place in _places(text):
         if len(place) > best and place == location[: len(place)]:
-            best, found = len(place), f":{number}"
+            best, found = len(place), number
     return found
 
 

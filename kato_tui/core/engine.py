@@ -9,11 +9,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from kato_tui.core import paths
+from kato_tui.core import identity, paths
 from kato_tui.core import text as texts
 from kato_tui.core.clock import Clock, SystemClock, stamp
 from kato_tui.core.config import Config
-from kato_tui.core.errors import NeedsRebuild, SessionNotFound, SourceUnreadable
+from kato_tui.core.errors import (
+    HomeUnusable,
+    KatoError,
+    NeedsRebuild,
+    SessionNotFound,
+    SourceUnreadable,
+    about_log,
+    in_words,
+)
 from kato_tui.core.ingest.batch import Report, SessionIngest, Stores
 from kato_tui.core.ingest.discover import Discovery, FoundSession, Root, roots_of
 from kato_tui.core.ingest.forget import forget_twin
@@ -115,9 +123,15 @@ class Engine:
 
     def start(self) -> None:
         """Take the home and find the sessions. Reads no log."""
-        for folder in self.home.folders():
-            self._fs.make_folder(folder)
-        self._lock.acquire()
+        try:
+            for folder in self.home.folders():
+                self._fs.make_folder(folder)
+            self._lock.acquire()
+        except OSError as error:
+            raise HomeUnusable(
+                f"cannot keep state in {self.home.root}: {in_words(error)}. "
+                "Set KATO_HOME to a folder that you can write to, as in KATO_HOME=/tmp/kato kato-tui"
+            ) from error
         self._since = stamp(self.clock.now())
         self.index.load()
         self._settle()
@@ -263,6 +277,8 @@ class Engine:
         session = self.sessions.get(key)
         if session is None:
             raise SessionNotFound(f"the log of {name} is gone, so it cannot be rebuilt; what is stored stays as it is")
+        self._refuse_recorded(key)
+        keep = self.keeps_twin(session) or self.home.twin(key).exists()
         self.listener.taken(key)
         for path in (self.home.meta(key), self.home.twin(key)):
             if path.exists():
@@ -270,10 +286,20 @@ class Engine:
         self._fs.sync_folder(self.home.sessions)
         self.store.forget(key)
         self.index.remove(key)
-        ingest = SessionIngest(self._stores, session.provider, session.sources, keep_twin=session.keep_twin)
+        ingest = SessionIngest(self._stores, session.provider, session.sources, keep_twin=keep)
         report = ingest.run()
         self.index.put(ingest.metadata)
+        self.listener.changed(key)
         return report
+
+    def _refuse_recorded(self, key: str) -> None:
+        """What is not known any more cannot go on: a rebuild must not end a recording without a word."""
+        entry = self.index.entries.get(key)
+        if entry is not None and entry.active_recordings:
+            short = identity.short_id(entry.session_id)
+            raise KatoError(
+                f"{entry.active_recordings} recordings of {short} are on: kato-tui stop --session {short} first"
+            )
 
     def resolve(self, name: str) -> str:
         """The key of the one session that `name` means: id or prefix, the provider's own id, key or log."""
@@ -293,7 +319,7 @@ class Engine:
             problems[session.key] = str(error)
             return None
         except OSError as error:
-            problems[session.key] = f"{session.sources[-1].path}: {error.strerror or error}"
+            problems[session.key] = about_log(session.sources[-1].path, error)
             return None
         return report
 
@@ -394,13 +420,17 @@ class Engine:
         self._watched.discard(key)
 
     def reconfigure(self, config: Config) -> None:
-        """Take new settings while running: roots, where recordings may go, and how new ones are written."""
+        """Take new settings while running: roots, where recordings may go, and how new ones are written.
+
+        All of them or, when one cannot be used (`ConfigError`), none.
+        """
+        roots = roots_of(config, self._providers, self._environ, self._user_home)
+        policy = write_policy(config, self.home, self._user_home)
         self._config = config
         known = self._discovery.known
-        self._discovery = Discovery(roots_of(config, self._providers, self._environ, self._user_home))
+        self._discovery = Discovery(roots)
         self._discovery.known = known
         self.sessions = self._discovery.sessions
-        policy = write_policy(config, self.home, self._user_home)
         self.recorder.policy = policy
         self._around.policy = policy
         self._around.settings = config.markdown
@@ -416,8 +446,7 @@ class Engine:
         """A session that cannot be read now: said once, tried again at every sweep."""
         self._discovery.doubt(key)
         session = self.sessions.get(key)
-        named = session is not None and isinstance(error, OSError)
-        message = f"{session.sources[-1].path}: {error}" if session is not None and named else str(error)
+        message = about_log(session.sources[-1].path, error) if session is not None else in_words(error)
         if self.totals.problems.get(key) == message:
             return
         self.totals.problems[key] = message
@@ -475,7 +504,7 @@ class Engine:
         try:
             self.index.save()
         except OSError as error:
-            problems["index"] = f"{self.home.index}: {error.strerror or error}"
+            problems["index"] = f"{self.home.index}: {in_words(error)}"
 
     def keeps_twin(self, session: FoundSession) -> bool:
         if session.keep_twin:

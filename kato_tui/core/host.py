@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from kato_tui.core.config import Config
+from kato_tui.core.config import Config, at_its_line
 from kato_tui.core.control import Control
 from kato_tui.core.engine import Engine
+from kato_tui.core.errors import in_words
 from kato_tui.core.link import LocalLink
 from kato_tui.core.paths import Home
 from kato_tui.core.pool import Pool
@@ -30,7 +31,7 @@ class Host:
         try:
             self._control.start()
         except OSError as error:
-            message = f"no control socket ({error}): commands cannot reach this engine while it runs"
+            message = f"no control socket ({in_words(error)}): commands cannot reach this engine while it runs"
             self.service.call(lambda: self.service.engine.say("no-socket", "warning", message))
 
     def link(self) -> LocalLink:
@@ -45,7 +46,8 @@ class Host:
 
 def own_host(home: Home, config: Config) -> Host:
     """The host of this user's real sessions."""
-    return Host(Engine(home, config, PROVIDERS, os.environ, Path.home()), config)
+    with at_its_line(home.config):
+        return Host(Engine(home, config, PROVIDERS, os.environ, Path.home()), config)
 
 
 def _spare_cores() -> int:

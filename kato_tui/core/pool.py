@@ -32,6 +32,8 @@ class _Worker:
     process: subprocess.Popen[bytes]
     job: Json | None = None
     cancelled: bool = field(default=False)
+    #: It was told settings that no longer hold: it ends with its job.
+    outdated: bool = field(default=False)
 
 
 class Pool:
@@ -84,7 +86,16 @@ class Pool:
                 found.append(answer)
                 if "bytes" not in answer:
                     worker.job = None
+                    if worker.outdated:
+                        self._dismiss(worker)
             self._hand_out()
+
+    def renew(self) -> None:
+        """The settings changed, and workers are told them only once: the next jobs are for new ones."""
+        for worker in list(self._workers):
+            worker.outdated = True
+            if worker.job is None:
+                self._dismiss(worker)
 
     def close(self) -> None:
         self._jobs.clear()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from kato_tui.core import identity
-from kato_tui.core.config import Config, load_config
+from kato_tui.core.config import Config, at_its_line, load_config
 from kato_tui.core.engine import Engine
 from kato_tui.core.errors import ConfigError, KatoError
 from kato_tui.core.glance import glance
@@ -296,11 +296,14 @@ class Service:
         self._config_stamp = found
         try:
             config = load_config(self.engine.home.config)
-            self.engine.reconfigure(config)
+            with at_its_line(self.engine.home.config):
+                self.engine.reconfigure(config)
         except ConfigError as error:
             self.engine.say("config-refused", "error", f"{error}. The former settings stay in force")
             return
         self._config = config
+        if self.pool is not None:
+            self.pool.renew()
         self._watch()
         self._due["all"] = 0.0
         self.engine.say("config-taken", "info", "the settings changed and are in force")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from kato_tui import __version__
 from kato_tui.core import identity
@@ -52,6 +53,7 @@ def engine_status(
                 provider=root.provider.name,
                 path=str(root.path),
                 exists=root.path.is_dir(),
+                problem=_barred(root.path),
                 keep_twins=root.keep_twins,
             )
             for root in roots
@@ -62,6 +64,11 @@ def engine_status(
         events=about.totals.events,
         counters=dict(about.totals.counters),
     )
+
+
+def _barred(folder: Path) -> str | None:
+    """Why nothing is found in a folder that is there."""
+    return "permission denied" if folder.is_dir() and not os.access(folder, os.R_OK | os.X_OK) else None
 
 
 def session_status(

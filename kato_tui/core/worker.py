@@ -15,7 +15,7 @@ import orjson
 
 from kato_tui.core.config import Config
 from kato_tui.core.engine import Engine
-from kato_tui.core.errors import KatoError
+from kato_tui.core.errors import KatoError, SourceUnreadable, about_log
 from kato_tui.core.ingest import reader
 from kato_tui.core.ingest.discover import FoundSession
 from kato_tui.core.paths import Home
@@ -54,7 +54,7 @@ def _session_of(job: Json) -> FoundSession:
         SourceFile(
             job["provider"],
             one["id"],
-            Path(os.fsdecode(one["path"].encode("latin-1"))),
+            _path_of(one),
             one["kind"],
             one["layout"],
             one["compressed"],
@@ -65,8 +65,12 @@ def _session_of(job: Json) -> FoundSession:
     ]
     stamp = reader.stamp_of(sources[-1].path)
     if stamp is None:
-        raise FileNotFoundError(str(sources[-1].path))
+        raise SourceUnreadable(f"{sources[-1].path} is gone")
     return FoundSession(job["key"], PROVIDERS[job["provider"]], sources, stamp, job["keepTwin"])
+
+
+def _path_of(source: Json) -> Path:
+    return Path(os.fsdecode(source["path"].encode("latin-1")))
 
 
 def main() -> int:
@@ -81,7 +85,8 @@ def main() -> int:
         try:
             _run(engine, job, parent)
         except (KatoError, OSError) as error:
-            _tell({"key": job["key"], "error": str(error), "kind": type(error).__name__})
+            said = about_log(_path_of(job["sources"][-1]), error)
+            _tell({"key": job["key"], "error": said, "kind": type(error).__name__})
     return 0
 
 

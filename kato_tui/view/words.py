@@ -31,6 +31,16 @@ _AGES: Final = ((86400 * 365, "y"), (86400, "d"), (3600, "h"), (60, "m"))
 _UNITS: Final = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
+def size(count: int) -> str:
+    """Bytes as people say them."""
+    value = float(count)
+    for unit in ("B", "KB", "MB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.2f} GB"
+
+
 def moment(text: str | None) -> datetime | None:
     """A timestamp of a contract, or None where there is none that can be read: logs write what they like."""
     if not text:

@@ -138,7 +138,7 @@ def test_an_export_to_stdout_is_what_the_same_writer_makes_of_the_twin(machine: 
     for line in machine.run("events", CLAUDE).stdout.splitlines():
         state, part = writer.render(state, orjson.loads(line))
         whole += part
-    assert exported == whole != b""
+    assert exported == whole.lstrip(b"\n") != b""
     dest = machine.home / ("x.jsonl" if form == "jsonl" else "x.md")
     assert machine.run("export", CLAUDE, dest).returncode == 0
     assert dest.read_bytes().endswith(exported)
@@ -275,11 +275,40 @@ def test_hostile_text_never_reaches_stdout_raw(machine: Machine) -> None:
 
 def test_an_empty_machine_gets_friendly_answers(tmp_path: Path) -> None:
     empty = Machine(tmp_path)
-    assert "no sessions to show" in _out(empty, "status")
+    for command in (("status",), ("sessions",), ("--no-ui", "--once")):
+        text = _out(empty, *command)
+        assert f"nothing found, looked in {empty.home}/.claude/projects, " in text and "kato-tui --demo" in text
     assert "nothing is recorded yet" in _out(empty, "recordings")
     assert _json(empty, "sessions", "--all") == []
     assert empty.run("doctor").returncode == 0
     assert empty.run("stop").returncode == 3
+
+
+def test_a_home_that_cannot_be_used_is_named_with_the_way_out(machine: Machine) -> None:
+    machine.environ["KATO_HOME"] = f"{machine.home}/.claude/projects/-w/{CLAUDE_ID}.jsonl/kato"
+    for command in (("status",), ("--no-ui",), ("--no-ui", "--once")):
+        done = machine.run(*command)
+        assert done.returncode == 1 and b"a part of the path is not a folder. Set KATO_HOME to" in done.stderr
+    assert "✗ engine: cannot keep state in".encode() in machine.run("doctor").stdout
+
+
+@pytest.mark.parametrize(("typed", "hint"), [("stauts", "did you mean status?"), ("frobnicate", "kato-tui --help")])
+def test_an_unknown_command_is_a_mistake_of_usage_with_a_hint(machine: Machine, typed: str, hint: str) -> None:
+    done = machine.run(typed)
+    assert done.returncode == 2 and f"unknown command '{typed}', ".encode() in done.stderr
+    assert hint.encode() in done.stderr
+
+
+def test_a_rebuild_keeps_the_twin_and_refuses_while_recordings_are_on(machine: Machine) -> None:
+    assert machine.run("capture", CLAUDE, machine.home / "talk.md").returncode == 0
+    before = machine.run("events", CLAUDE).stdout
+    refused = machine.run("rebuild", CLAUDE)
+    assert refused.returncode == 1 and f"kato-tui stop --session {CLAUDE}".encode() in refused.stderr
+    assert machine.run("stop").returncode == 0
+    assert "rebuilt 2 events" in _out(machine, "rebuild", CLAUDE)
+    twin = machine.kato / "sessions" / f"claude:{CLAUDE_ID}.twin.jsonl"
+    assert twin.read_bytes() == before
+    assert twin.with_name(f"{twin.name}.before-rebuild-1").read_bytes() == before
 
 
 def test_a_home_in_use_without_an_answer_is_named(machine: Machine) -> None:

@@ -18,7 +18,7 @@ from kato_tui.core.client import RequestFailed
 from kato_tui.core.errors import KatoError, SessionNotFound
 
 STATUS: dict[str, Any] = {
-    "engine": {"sessions": 0, "activeRecordings": 0, "bytesBehind": 0, "watching": "events", "pid": 7},
+    "engine": {"sessions": 0, "activeRecordings": 0, "bytesBehind": 0, "watching": "events", "pid": 7, "roots": []},
     "sessions": [],
     "warnings": [],
 }
@@ -105,6 +105,18 @@ def test_events_come_in_pages_until_there_are_no_more(
     ]
     assert events.put_events("0a0b0c0d", 1) == 4
     assert [fields["fromSeq"] for op, fields in engine.asked if op == "events"] == [1, 3]
+
+
+def test_a_file_that_could_not_be_written_is_a_failure_although_the_wish_stands(
+    engine: FakeEngine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ref = {"recordingId": "r-1", "recordingShortId": "r", "destination": "/x.md", "sessionShortId": "4ce4cff5"}
+    engine.answers["submit"] = {"code": "done", "severity": "info", "message": "exporting to r", "recordings": [ref]}
+    failing = {"recordingId": "r-1", "status": "failing", "lastError": "cannot record to /x.md: the disk is full"}
+    engine.answers["session"] = {"recordings": [failing, failing | {"recordingId": "another"}]}
+    arguments = _arguments(session="4ce4cff5", dest="/x.md", format=None, settings=[])
+    assert record.run_export(arguments) == 1
+    assert capsys.readouterr().err == "kato-tui: cannot record to /x.md: the disk is full\n"
 
 
 def test_followed_events_go_on_where_they_ended(engine: FakeEngine) -> None:

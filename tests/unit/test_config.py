@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from kato_tui.core.config import Config, RootConfig, WatchConfig, as_toml_value, load_config
+from kato_tui.actions import with_keymap
+from kato_tui.core.config import Config, RootConfig, WatchConfig, as_toml_value, at_its_line, load_config
 from kato_tui.core.errors import ConfigError
 from kato_tui.core.ingest.discover import roots_of
 from kato_tui.core.model.settings import RecordSettings
@@ -90,6 +91,41 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as refused:
         _config(tmp_path, "bel = true\n[watch]\nmod = 1\n")
     assert len(str(refused.value).splitlines()) == 2
+
+
+def test_a_key_of_several_types_is_told_once_and_the_file_is_followed_in_its_order(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as refused:
+        _config(tmp_path, "[markdown]\ntoolResultLimit = -4\nthinkin = 1\n[watch]\nmode = 1\n")
+    lines = str(refused.value).splitlines()
+    assert [line.partition("config.toml:")[2][0] for line in lines] == ["2", "3", "5"]
+    assert "markdown.toolResultLimit: has to be greater than or equal to 0 or has to be 'all'" in lines[0]
+
+
+@pytest.mark.parametrize(("data", "why"), [(b"\xff\xfe", "it is not written in UTF-8"), (None, "a folder, not a file")])
+def test_a_file_that_cannot_be_read_is_named_without_the_systems_numbers(
+    tmp_path: Path, data: bytes | None, why: str
+) -> None:
+    path = tmp_path / "config.toml"
+    if data is None:
+        path.mkdir()
+    else:
+        path.write_bytes(data)
+    with pytest.raises(ConfigError, match=f"cannot read {path}: {why}"):
+        load_config(path)
+
+
+def test_what_is_found_wrong_later_is_named_with_its_line_too(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text('bell = true\n[keymap]\nquit = "s"\nstrat = "x"\n[[roots]]\nprovider = "clod"\npath = "/x"\n')
+    config = load_config(path)
+    with pytest.raises(ConfigError) as keys, at_its_line(path):
+        with_keymap(config.keymap)
+    assert str(keys.value).splitlines() == [
+        f"{path}:2: keymap: the key `s` would mean both `start` and `quit`",
+        f"{path}:4: keymap: unknown action `strat`, did you mean `start`?",
+    ]
+    with pytest.raises(ConfigError, match=r"config.toml:6: roots.0.provider: unknown provider"), at_its_line(path):
+        roots_of(config, {"toy": Toy()}, {}, Path("/home"))
 
 
 def test_settings_written_down_are_read_back_the_same(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -171,3 +172,19 @@ def test_an_index_that_lacks_sessions_is_a_warning_and_a_whole_one_is_not(home: 
     assert "knows 0 of 1" in next(doctor.look_at_index(home)).text
     home.index.write_bytes(orjson.dumps({"sessions": {"toy:a": {}}}))
     assert next(doctor.look_at_index(home)).level == "ok"
+
+
+def test_folders_that_cannot_be_looked_into_are_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / "projects"
+    (root / "open").mkdir(parents=True)
+    (root / "closed").mkdir()
+    scandir = os.scandir
+
+    def refusing(path: str) -> Any:
+        if str(path).endswith("closed"):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    (found,) = _found(_looked(Home(tmp_path), roots=[_root(root)]), "root")
+    assert found.level == "problem" and f"{root}/closed cannot be read" in found.text and "chmod" in found.text

@@ -53,10 +53,11 @@ def roots_of(
     """The folders to look in: those of the configuration, else each provider's own."""
     roots: list[Root] = []
     configured = {root.provider for root in config.roots}
-    for root in config.roots:
+    for number, root in enumerate(config.roots):
         provider = providers.get(root.provider)
         if provider is None:
-            raise ConfigError(f"roots: unknown provider `{root.provider}`, known: {', '.join(providers)}")
+            known = f"unknown provider `{root.provider}`, known: {', '.join(providers)}"
+            raise ConfigError((("roots", number, "provider"), f"roots.{number}.provider: {known}"))
         own = root.auto_generate_snapshots
         keep = config.global_auto_generate_snapshots if own is None else own
         roots.append(Root(provider, Path(root.path).expanduser(), keep))

@@ -79,6 +79,8 @@ class RootStatus(Contract):
     provider: Identifier
     path: Identifier
     exists: bool
+    #: Why nothing is found in it although it exists.
+    problem: str | None = None
     keep_twins: bool
 
 

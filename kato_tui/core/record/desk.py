@@ -7,7 +7,7 @@ from typing import Protocol
 
 from kato_tui.core import identity
 from kato_tui.core.clock import Clock, stamp
-from kato_tui.core.errors import KatoError
+from kato_tui.core.errors import KatoError, in_words
 from kato_tui.core.model.index import IndexEntry
 from kato_tui.core.model.intents import Intent, Outcome
 from kato_tui.core.model.session import SessionMetadata
@@ -108,7 +108,7 @@ class Desk:
             self._store.update(key, lambda current: current.model_copy(update={"keep_twin": keep}))
             self._sessions.freshen(key, keep_twin=keep)
         except (KatoError, OSError) as error:
-            return [_error("unreadable", f"cannot keep a twin: {error}")], []
+            return [_error("unreadable", f"cannot keep a twin: {in_words(error)}")], []
         short = identity.short_id(identity.session_id(key))
         message = f"a twin of session {short} is kept from now on" if keep else f"no twin of session {short} is kept"
         return [Outcome(code="done", severity="info", message=message, session_short_id=short)], [key]
@@ -118,7 +118,7 @@ class Desk:
             self._sessions.freshen(key, keep_twin=intent.action != "stop")
         except (KatoError, OSError) as error:
             if intent.action != "stop":
-                return [_error("unreadable", f"cannot {intent.action}: {error}")], []
+                return [_error("unreadable", f"cannot {intent.action}: {in_words(error)}")], []
             # A stop must work also when the log cannot be read: it ends with what the twin holds.
         outcomes: list[Outcome] = []
 
@@ -141,7 +141,7 @@ class Desk:
         try:
             self._store.update(key, change)
         except (KatoError, OSError) as error:
-            return [_error("not-saved", f"cannot {intent.action}: {error}")], []
+            return [_error("not-saved", f"cannot {intent.action}: {in_words(error)}")], []
         return outcomes, [key]
 
 

@@ -91,9 +91,8 @@ class WritePolicy:
     def __post_init__(self) -> None:
         for folder in (*self.allowed_roots, self.recordings_folder, *self.protected):
             if not folder.is_absolute():
-                raise ConfigError(
-                    f"cannot use the folder {folder}: it is relative. Write it in full in {self.config_shown()}"
-                )
+                problem = f"cannot use the folder {folder}: it is relative. Write it in full in {self.config_shown()}"
+                raise ConfigError((("allowedWriteRoots",), problem))
 
     def check(self, path: Path) -> Decision:
         """May `path` be written? Reads only names and facts of files, never content."""

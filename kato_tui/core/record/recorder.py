@@ -16,6 +16,7 @@ from typing import Any, Final, Protocol
 
 from kato_tui.core import identity
 from kato_tui.core.clock import Clock, stamp
+from kato_tui.core.errors import in_words
 from kato_tui.core.model.intents import Notice, Severity
 from kato_tui.core.model.session import FileMark, PendingAppend, Recording, Remark, SessionMetadata
 from kato_tui.core.paths import Home
@@ -418,7 +419,7 @@ class Recorder:
         if isinstance(error, WriteRefused):
             code, reason = error.code, str(error)
         else:
-            code, reason = "system", f"cannot record to {recording.destination}: {error.strerror or error}"
+            code, reason = "system", f"cannot record to {recording.destination}: {in_words(error)}"
         before = self.failures.get(recording.recording_id)
         attempts = before.attempts + 1 if before is not None else 1
         wait = min(_FIRST_RETRY * 2 ** min(attempts - 1, 10), _LAST_RETRY)
