@@ -103,7 +103,11 @@ def look_at_config(place: Home) -> Iterator[Finding]:
 def look_at_index(place: Home) -> Iterator[Finding]:
     import orjson
 
-    stored = len(place.stored_metas())
+    try:
+        stored = len(place.stored_metas())
+    except OSError as error:
+        yield Finding("index", "problem", in_words(error))
+        return
     try:
         known = len(orjson.loads(place.index.read_bytes())["sessions"])
     except FileNotFoundError:

@@ -53,6 +53,8 @@ class Control:
         self._guard = threading.Lock()
         self._clients: set[socket.socket] = set()
         self._closed = threading.Event()
+        #: The socket's file is ours to remove: of an engine that could not start, it is the running one's.
+        self._bound = False
         #: Connections refused or cut because their client was too slow, too many or somebody else's.
         self.dropped = 0
 
@@ -60,6 +62,7 @@ class Control:
         self._path.unlink(missing_ok=True)
         with address(self._path) as name:
             self._listener.bind(name)
+        self._bound = True
         self._path.chmod(FILE_MODE)
         self._listener.listen(_MAX_CLIENTS)
         threading.Thread(target=self._accept, name="kato-control", daemon=True).start()
@@ -74,7 +77,9 @@ class Control:
         for client in clients:
             with contextlib.suppress(OSError):
                 client.shutdown(socket.SHUT_RDWR)
-        self._path.unlink(missing_ok=True)
+        if self._bound:
+            self._path.unlink(missing_ok=True)
+            self._bound = False
 
     def _accept(self) -> None:
         while not self._closed.is_set():

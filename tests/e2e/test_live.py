@@ -77,6 +77,9 @@ def test_a_second_engine_is_told_who_is_there(tmp_path: Path) -> None:
         done = running.command("--no-ui")
         assert running.process is not None
         assert done.returncode == 1 and str(running.process.pid).encode() in done.stderr
+        # The first one is still there for everybody.
+        status = orjson.loads(running.command("status", "--json").stdout)
+        assert status["engine"]["pid"] == running.process.pid
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
