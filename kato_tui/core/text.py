@@ -20,7 +20,10 @@ _ESCAPES = re.compile(
     r"|[\x90\x98\x9d\x9e\x9f].*?(?:\x1b\\|\x07|\x9c|$)",  # the C1 forms of OSC and friends
     re.DOTALL,
 )
-_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+#: All controls but tab, newline and carriage return, as UTF-8 holds them: C0 and DEL are single bytes, C1 are pairs.
+_CONTROLS = bytes((*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F))
+_C1_LEAD = b"\xc2"
+_C1_CONTROLS = re.compile(rb"\xc2[\x80-\x9f]")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 #: An unterminated escape must not swallow a whole document, so escapes are only looked for in slices this long.
 _ESCAPE_REACH = 4096
@@ -31,7 +34,14 @@ _DATA_URL = "data:"
 
 def whole(text: str) -> str:
     """`text` unchanged, except that lone surrogates, which no file can hold, become U+FFFD."""
-    return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
+    if text.isascii():
+        return text
+    try:
+        # Many times faster than to search for what is hardly ever there.
+        text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATES.sub("\ufffd", text)
+    return text
 
 
 def clean(text: str) -> str:
@@ -40,7 +50,12 @@ def clean(text: str) -> str:
         text = _strip_escapes(text)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return _CONTROLS.sub("", whole(text))
+    text = whole(text)
+    data = text.encode()
+    kept = data.translate(None, _CONTROLS)
+    if _C1_LEAD in kept:
+        kept = _C1_CONTROLS.sub(b"", kept)
+    return text if len(kept) == len(data) else kept.decode()
 
 
 def _strip_escapes(text: str) -> str:

@@ -11,7 +11,7 @@ import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import zstandard
 
@@ -149,8 +149,7 @@ class Oversize:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One complete line without its newline, and where it starts; `oversize` stands for content not held."""
 
     offset: int

@@ -37,8 +37,8 @@ SHAPE_ERRORS: Final = (TypeError, KeyError, AttributeError, ValueError, IndexErr
 _SAFE_BRACKETS: Final = 200
 #: A longer id of an item is remembered as its hash.
 _MAX_ANCHOR: Final = 200
-#: Byte patterns without which a JSON line can hold no control character at all.
-_CONTROL_HINTS: Final = (b"\\u00", b"\\r", b"\\b", b"\\f", b"\x7f", b"\xc2")
+#: A shorter text holds fewer brackets than that which are closed again.
+_SAFE_LENGTH: Final = 2 * _SAFE_BRACKETS
 
 
 @dataclass(slots=True)
@@ -182,7 +182,8 @@ class Translator(ABC):
         self._verdict: str | None = None
         self._reason = ""
         self._line = b""
-        #: Whether the line can hold control characters; None until some text of it has to be cleaned.
+        #: Whether the line can hold control characters besides CR, BS and FF, which JSON writes short; None until
+        #: some text of it has to be cleaned.
         self._dirty: bool | None = True
         self._type = ""
         #: Whether something in the document at hand is nested too deep to be written down.
@@ -224,7 +225,7 @@ class Translator(ABC):
     def feed(self, line: bytes, cursor: int) -> list[Draft]:
         """The drafts of one complete line (without its newline), which starts at `cursor`."""
         self._open(cursor)
-        if not line.strip(b" \t\r\n"):
+        if line[:1] != b"{" and not line.strip(b" \t\r\n"):
             return []
         skipped = self.peek(line)
         if skipped:
@@ -336,9 +337,12 @@ class Translator(ABC):
 
     def clean(self, text: str) -> str:
         """`text.clean`, skipped when the line's bytes already show that there is nothing to clean."""
-        if self._dirty is None:
-            self._dirty = any(hint in self._line for hint in _CONTROL_HINTS)
-        return texts.clean(text) if self._dirty else text
+        dirty = self._dirty
+        if dirty is None:
+            line = self._line
+            # Each search is a pass over the line: most controls are `\\u00…`, the others are single bytes.
+            dirty = self._dirty = b"\\u00" in line or b"\xc2" in line or b"\x7f" in line
+        return texts.clean(text) if dirty or "\r" in text or "\b" in text or "\f" in text else text
 
     def item(self, record_type: str, record: Record, handler: Callable[[Record], None], cursor: int) -> None:
         """One item of a document, or of a list inside a record: booked as a record of its own."""
@@ -412,7 +416,8 @@ class Translator(ABC):
         self._verdict = "invalid"
 
     def _close(self) -> list[Draft]:
-        self._book()
+        if self.tally is not None or self.sieve is not None:
+            self._book()
         drafts, self._drafts = self._drafts, []
         return drafts
 
@@ -444,6 +449,8 @@ def parse(data: bytes | str) -> Any:
     library. Only text with many brackets can be nested too deep to write, so only that is tried out.
     """
     value = _loaded(data)
+    if len(data) < _SAFE_LENGTH:
+        return value
     many = data.count(b"{") + data.count(b"[") if isinstance(data, bytes) else data.count("{") + data.count("[")
     return value if many < _SAFE_BRACKETS or _writable(value) else None
 

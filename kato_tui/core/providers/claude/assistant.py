@@ -26,6 +26,7 @@ _USAGE_FIELDS: Final = (
     "cache_read_input_tokens",
     "cache_creation_input_tokens",
 )
+_NOTHING: Final = [0, 0, 0, 0]
 #: With a tool call to follow a text comments on the work; at the end of the turn it is the answer.
 _PHASES: Final = {"tool_use": "commentary", "end_turn": "final"}
 
@@ -210,12 +211,12 @@ def _count_usage(t: ClaudeTranslator, message: Record) -> Record | None:
     if not isinstance(usage, dict):
         return entry
     now = [_tokens(usage.get(field)) for field in _USAGE_FIELDS]
-    before = entry["usage"] if entry is not None else [0, 0, 0, 0]
-    most = [max(pair) for pair in zip(now, before, strict=True)]
+    before = entry["usage"] if entry is not None else _NOTHING
+    most = now if not known else list(map(max, now, before))
     if entry is not None:
         entry["usage"] = most
     if most != before and not t.here["copied"] and (known or not t.reappended):
-        gained = [after - earlier for after, earlier in zip(most, before, strict=True)]
+        gained = list(map(int.__sub__, most, before))
         t.facts.usage.add(Usage(gained[0], gained[1], gained[2], gained[3], 0, sum(gained)))
     if t.live and any(now):
         t.facts.context_tokens = now[0] + now[2] + now[3]

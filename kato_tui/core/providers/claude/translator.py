@@ -41,6 +41,8 @@ _PEEKED: Final = {
 _PEEK_PREFIX: Final = b'{"type":"'
 #: What a record says, apart from its envelope.
 _SUBSTANCE: Final = ("message", "attachment", "content")
+#: Nine of ten records.
+_PLAIN: Final = ("assistant", "user")
 _SUBTYPED: Final = {"system": "subtype", "queue-operation": "operation"}
 
 
@@ -70,6 +72,8 @@ class ClaudeTranslator(Translator):
 
     def record_type(self, record: Record) -> str:
         kind = text_of(record.get("type"))
+        if kind in _PLAIN:
+            return kind
         if kind == "attachment":
             attachment = record.get("attachment")
             part = text_of(attachment.get("type")) if isinstance(attachment, dict) else ""
@@ -121,17 +125,18 @@ class ClaudeTranslator(Translator):
     def enter(self, record: Record) -> None:
         """Read the envelope of a record that belongs to the conversation."""
         memory, event_id = self.memory, _id(record)
+        ident = digest(event_id) if event_id else None
         copied = self._fork_of(record)
         # A fork keeps every timestamp but the last one, and nothing tells which is the last: none is trusted.
         time = None if copied else stamp(record.get("timestamp"))
         self.time = time
         self.sidechain = self.source.kind == "main" and record.get("isSidechain") is True
         # Resuming in 1.0.x wrote the last rows again: the same uuid with a new time.
-        again = event_id is not None and memory.saw_record(event_id, [record.get(key) for key in _SUBSTANCE])
+        again = ident is not None and memory.saw_record(ident, [record.get(key) for key in _SUBSTANCE])
         # A second /compact appends earlier rows again with their own uuid and time: they look old where they stand.
-        stale = again or (bool(time and event_id) and older(time or "", memory.high_water))
+        stale = again or (time is not None and ident is not None and older(time, memory.high_water))
         # Asking the twin whether it has them costs a reading of all of it, so not for what is only late and new.
-        met = memory.met(event_id, time) if event_id and time else False
+        met = memory.met(ident, time) if ident is not None and time is not None else False
         self.reappended = again or (stale and older(time or "", memory.boundary))
         self.live = not (self.sidechain or copied or self.reappended)
         self.here = {
@@ -146,7 +151,7 @@ class ClaudeTranslator(Translator):
             self.here["event_type"] = f"sidechain.{self._type}"
         if time and not again and (memory.high_water is None or time > memory.high_water):
             memory.high_water = time
-        if event_id and (title := memory.title_at(event_id)):
+        if ident is not None and (title := memory.title_at(ident)):
             self.facts.set_title(title, "summary")
         if self.live:
             self._envelope_facts(record, time)
