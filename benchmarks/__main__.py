@@ -12,7 +12,6 @@ import orjson
 
 from benchmarks import results
 from benchmarks.bench import Bench, main_folder
-from benchmarks.corpus import SIZES
 from benchmarks.registry import Measurement, Result, measurements
 
 _PEERS: Final = "peers"
@@ -48,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
-        "--size", choices=SIZES, default="S", help="50 MB, 1 GB or 5 GB of logs (XS: to try things out)"
+        "--size", choices=("XS", "S", "M", "L"), default="S", help="1 MB (to try), 50 MB, 1 GB or 5 GB of logs"
     )
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these measurements alone, see --list")
     parser.add_argument("--list", action="store_true", help="name the measurements")

@@ -9,16 +9,19 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
+from unittest import mock
 
 import orjson
 
 from benchmarks import corpus
 from benchmarks.corpus import Corpus
+from kato_tui.core.ingest import reader
 
 #: Where corpora are kept and scratch folders are made; the system's folder for temporary files by default.
 FOLDER_VARIABLE: Final = "KATO_BENCH_DIR"
@@ -96,6 +99,47 @@ def peak_memory(pid: int | str = "self") -> int:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit if pid == "self" else 0
     found = [line for line in status.splitlines() if line.startswith("VmHWM:")]
     return int(found[0].split()[1]) * 1024 if found else 0
+
+
+def children() -> list[int]:
+    """The processes that this one started and that still run."""
+    found: list[int] = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = stat.read_text().rpartition(")")[2].split()[1]
+        except OSError:
+            continue
+        if int(parent) == os.getpid():
+            found.append(int(stat.parent.name))
+    return found
+
+
+@dataclass(slots=True)
+class Reads:
+    """Bytes of logs that were read."""
+
+    size: int = 0
+
+
+@contextmanager
+def counted_reads() -> Iterator[Reads]:
+    """Counts what is read of logs, by whichever way."""
+    reads = Reads()
+    plain, packed = reader.PlainStream.read, reader.ZstdStream.read
+
+    def read_plain(self: reader.PlainStream, position: int, length: int) -> bytes:
+        data = plain(self, position, length)
+        reads.size += len(data)
+        return data
+
+    def read_packed(self: reader.ZstdStream, position: int, length: int) -> bytes:
+        data = packed(self, position, length)
+        reads.size += len(data)
+        return data
+
+    with mock.patch.multiple(reader.PlainStream, read=read_plain):  # noqa: SIM117
+        with mock.patch.multiple(reader.ZstdStream, read=read_packed):
+            yield reads
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ import zstandard
 from benchmarks.claude_pen import VERSIONS, ClaudePen
 from benchmarks.codex_pen import CodexPen, Generation
 from benchmarks.gemini_pen import GeminiPen
-from benchmarks.words import Words, ident
+from benchmarks.words import Words, ident, words
 
 MB: Final = 1_000_000
 #: A corpus of another version is made anew.
@@ -33,6 +33,7 @@ class Size:
 
 SIZES: Final = {
     "XS": Size(MB, 14),
+    "many": Size(100 * MB, 5000),
     "S": Size(50 * MB, 70),
     "M": Size(1000 * MB, 2000),
     "L": Size(5000 * MB, 10_000),
@@ -98,7 +99,6 @@ def ensure(folder: Path, size: str) -> Corpus:
 
 def make(home: Path, size: Size) -> list[LogFile]:
     """Write the logs. A pure function of the size, but for the times of the files."""
-    words = Words()
     rng = random.Random(size.files)
     parent = ident(rng)
     files: list[LogFile] = []
@@ -107,7 +107,7 @@ def make(home: Path, size: Size) -> list[LogFile]:
         session = ident(rng)
         if kind == "claude":
             parent = session
-        writer = _Writer(home, kind, session, number, words)
+        writer = _Writer(home, kind, session, number, words())
         files.append(writer.write(wanted, parent))
     return files
 

@@ -13,6 +13,11 @@ from benchmarks.bench import Bench
 MODULES: Final = (
     "benchmarks.baselines",
     "benchmarks.catchup",
+    "benchmarks.workers",
+    "benchmarks.starts",
+    "benchmarks.giants",
+    "benchmarks.one_event",
+    "benchmarks.exporting",
 )
 
 

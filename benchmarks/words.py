@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 from typing import Final
 
 _VOCABULARY: Final = (
@@ -99,6 +100,12 @@ class Words:
 
     def base64(self, rng: random.Random, length: int) -> str:
         return _slice(rng, self._base64, length // 4 * 4)
+
+
+@cache
+def words() -> Words:
+    """The pools of this process: making them takes a second."""
+    return Words()
 
 
 def _slice(rng: random.Random, pool: str, length: int) -> str:
