@@ -130,7 +130,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
 BY_ID: Final = {one.id: one for one in ACTIONS}
 
 #: The footer's order, for as many as fit.
-_FOOTER: Final = ("start", "stop-all", "filter", "command", "help", "capture", "export", "start-at", "zoom", "quit")
+_FOOTER: Final = ("help", "start", "stop-all", "filter", "command", "capture", "export", "start-at", "zoom", "quit")
 
 
 def footer(actions: tuple[Action, ...], scope: str) -> list[Action]:
@@ -152,6 +152,9 @@ def with_keymap(keymap: Mapping[str, str]) -> tuple[Action, ...]:
             near = difflib.get_close_matches(name, BY_ID, n=1)
             hint = f", did you mean `{near[0]}`?" if near else ""
             problems.append((("keymap", name), f"keymap: unknown action `{name}`{hint}"))
+        elif name == "interrupt":
+            problem = "keymap.interrupt: ctrl+c is the one key that always leaves; `quit` can be any"
+            problems.append((("keymap", name), problem))
         elif wrong := [key for key in keys if not _KEY.fullmatch(key)]:
             problem = f"keymap.{name}: `{wrong[0]}` is not a key; keys are x, X, ctrl+x, f5, enter, …"
             problems.append((("keymap", name), problem))

@@ -124,7 +124,9 @@ class Dashboard(App[int]):
             if one.scope == "anywhere" and one.group != "Moving":
                 for key in one.keys:
                     self._bind(key, one)
-        self.set_theme(self.config.theme or self._own_theme(), say=False)
+        self.theme = self._own_theme()
+        if self.config.theme is not None:
+            self.set_theme(self.config.theme, say=False)
         self._handle_signals()
         self.sessions.focus()
         self.rooms.fit(*self.size)
@@ -369,10 +371,9 @@ class Dashboard(App[int]):
 
     def set_theme(self, name: str, *, say: bool = True) -> None:
         if name not in self.available_themes:
-            self.say(
-                "no-theme", "warning", f"there is no theme {safe(name, 40)}: {', '.join(sorted(self.available_themes))}"
-            )
-            name = themes.DARK
+            known = ", ".join(sorted(self.available_themes))
+            self.say("no-theme", "warning", f"there is no theme {safe(name, 40)}: {known}")
+            return
         self.theme = name
         if say:
             self.hint(f"theme {name}: set `theme` in config.toml to keep it")

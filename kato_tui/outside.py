@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Literal
 
@@ -43,11 +45,25 @@ def open_file(tool: Tool, path: str) -> None:
         raise KatoError(f"{path} is not there: nothing has been written yet, or it was moved")
     command = command_of(tool)
     try:
-        done = subprocess.run([*command, path], check=False)
+        with _ctrl_c_is_theirs():
+            done = subprocess.run([*command, path], check=False)
     except OSError as error:
         raise KatoError(f"cannot run {command[0]}: {error.strerror}") from error
     if done.returncode:
         raise KatoError(f"{command[0]} ended with code {done.returncode}")
+
+
+@contextmanager
+def _ctrl_c_is_theirs() -> Iterator[None]:
+    """ctrl+c reaches every program of the terminal; in `less` it ends a search, and must not end us.
+
+    A handler of ours, instead of ignoring it: programs that are started inherit what is ignored, but no handler.
+    """
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def list_folder(where: str) -> list[str]:

@@ -408,7 +408,6 @@ class Engine:
         for outcome in report.outcomes:
             self._news.outcome(outcome)
         self.record(key)
-        self.listener.changed(key)
         metadata = self.store.load(key)
         if metadata is not None and events:
             self.listener.appended(metadata, max(1, metadata.next_twin_seq - events))
@@ -473,6 +472,7 @@ class Engine:
     def record(self, key: str) -> None:
         self._guarded(key, self.recorder.drain)
         self._reindex(key)
+        self.listener.changed(key)
         for notice in self.recorder.take_notices():
             self._news.put(notice)
 

@@ -63,7 +63,7 @@ class Copying:
     def ids(self) -> None:
         alert = self._app.warnings.alert
         if alert is None:
-            self._app.hint("no warning is selected: pane 4 lists them")
+            self._app.hint("no warning is selected")
             return
         found = warnings.ids(alert)
         self.copy(found, found.replace("\n", ", "))

@@ -39,7 +39,7 @@ class Mending:
     def fix(self) -> None:
         alert = self._app.warnings.alert
         if alert is None:
-            self._app.hint("no warning is selected: pane 4 lists them")
+            self._app.hint("no warning is selected")
         else:
             self._fixes[warnings.fix_of(alert).kind](alert)
 
@@ -76,7 +76,8 @@ class Mending:
 
         def told(done: Json | None) -> None:
             if done is not None:
-                self._app.say("rebuilt", "info", f"{short}: rebuilt, {done['events']} events")
+                events = f"{done['events']} event{'s' if done['events'] != 1 else ''}"
+                self._app.say("rebuilt", "info", f"{short}: rebuilt, {events}")
 
         def rebuild() -> None:
             self._app.pump.ask(lambda link: link.rebuild(short), told)

@@ -33,7 +33,7 @@ class Selection:
     def with_recording(self, then: Callable[[Json], None]) -> None:
         found = self._app.recordings.recording
         if found is None:
-            self._app.hint("no recording is selected: pane 2 lists them")
+            self._app.hint("no recording is selected")
         else:
             then(found)
 
@@ -41,6 +41,6 @@ class Selection:
         """The short form of the selected event, as the pane has it."""
         found = self._app.events.event
         if found is None:
-            self._app.hint("no event is selected: pane 3 lists them")
+            self._app.hint("no event is selected")
         else:
             then(found)

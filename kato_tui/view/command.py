@@ -17,6 +17,8 @@ from kato_tui.view.words import Json, home_path
 _MORE: Final = ("resume", "keep")
 #: What concerns the screen only.
 LOCAL: Final = ("filter", "sort", "theme", "help", "quit")
+#: What hands that know other programs type.
+_SHORT: Final = {"q": "quit", "q!": "quit", "h": "help"}
 NAMES: Final = (*COMMANDS, *_MORE, *LOCAL)
 
 _ID: Final = re.compile(r"(?:id:.*|[0-9a-fA-F-]{8,36})")
@@ -40,7 +42,7 @@ def parse(line: str, session: str | None) -> Wish:
         named, _, text = text[1:].partition(" ")
         session, text = named, text.strip().lstrip(":")
     name, _, argument = text.partition(" ")
-    name, argument = name.lower(), argument.strip()
+    name, argument = _SHORT.get(name.lower(), name.lower()), argument.strip()
     if name in LOCAL:
         return Wish(local=(name, argument))
     if name not in _MORE:

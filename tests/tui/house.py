@@ -6,9 +6,10 @@ import asyncio
 import itertools
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -73,14 +74,21 @@ class SteppedLink(Link):
 class House:
     """`stage` has the sessions of the demonstration at their beginning: tests, design, export, cache, legacy."""
 
-    def __init__(self, base: Path, *, empty: bool = False, **settings: Any) -> None:
+    def __init__(self, base: Path, *, empty: bool = False, ids: Iterator[str] | None = None, **settings: Any) -> None:
+        base.mkdir(exist_ok=True)
         self.base = base.resolve()
         self.clock = SteppedClock(START)
         if not empty:
             self.stage = Stage(self.base, self.clock.now)
         self.config = Config(**{"global_auto_generate_snapshots": True, "theme": themes.DARK} | settings)
-        numbers = itertools.count(1)
+        numbered = (f"{number:08x}-0000-4000-8000-000000000000" for number in itertools.count(1))
+        new_id = partial(next, ids or numbered)
         self.home = Home(self.base / ".kato")
+        self._new_id = new_id
+        self.open()
+
+    def open(self) -> None:
+        """Start an engine: the first, or another after the one before has ended."""
         self.engine = Engine(
             self.home,
             self.config,
@@ -89,11 +97,15 @@ class House:
             self.base,
             self.clock,
             CrashingFs(),
-            lambda: f"{next(numbers):08x}-0000-4000-8000-000000000000",
+            self._new_id,
         )
         self.link = SteppedLink(self.engine, self.config)
         self.engine.start()
         self.poll()
+
+    def close(self) -> None:
+        self.link.close()
+        self.engine.close()
 
     def poll(self) -> None:
         """The engine takes in whatever the logs have."""
@@ -201,6 +213,12 @@ class Dash:
     @property
     def text(self) -> str:
         return "\n".join(self.lines)
+
+    @property
+    def sheet(self) -> str:
+        """The text of the window that lies over the panes."""
+        x, y, width, height = self.app.screen.query_one(".sheet, .dialog").region
+        return "\n".join(line[x : x + width] for line in self.lines[y : y + height])
 
     @property
     def toasts(self) -> list[str]:
