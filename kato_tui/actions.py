@@ -139,7 +139,21 @@ def footer(actions: tuple[Action, ...], scope: str) -> list[Action]:
     return [*(one for one in actions if one.scope == scope and one.footer), *(named[name] for name in _FOOTER)]
 
 
-_KEY: Final = re.compile(r"(?:(?:ctrl|shift|alt|super)\+)*(?:[!-~]|[a-z_]+|f\d{1,2})")
+#: Keys by names as terminals are told of them; others would be taken without complaint and never come.
+_NAMED: Final = "backspace|delete|down|end|enter|escape|home|insert|left|pagedown|pageup|right|space|tab|up"
+_KEY: Final = re.compile(rf"(?:(?:ctrl|shift|alt|super)\+)*(?:[!-~]|{_NAMED}|f\d{{1,2}})")
+#: What people write for them.
+_ALSO: Final = {"esc": "escape", "return": "enter", "pgup": "pageup", "pgdn": "pagedown", "del": "delete"}
+
+
+def _key(text: str) -> str:
+    """A key as terminals name it: shift with a letter is the capital."""
+    *held, last = text.split("+") if len(text) > 1 and not text.endswith("+") else [text]
+    if len(last) > 1:
+        last = _ALSO.get(last.lower(), last.lower())
+    if held == ["shift"] and len(last) == 1 and last.isalpha():
+        return last.upper()
+    return "+".join((*(one.lower() for one in held), last.lower() if "ctrl" in held and len(last) == 1 else last))
 
 
 def with_keymap(keymap: Mapping[str, str]) -> tuple[Action, ...]:
@@ -147,7 +161,7 @@ def with_keymap(keymap: Mapping[str, str]) -> tuple[Action, ...]:
     problems: list[tuple[Place, str]] = []
     mine: dict[str, tuple[str, ...]] = {}
     for name, text in keymap.items():
-        keys = tuple(text.replace(",", " ").split()) if text != "," else (",",)
+        keys = tuple(_key(key) for key in (text.replace(",", " ").split() if text != "," else ","))
         if name not in BY_ID:
             near = difflib.get_close_matches(name, BY_ID, n=1)
             hint = f", did you mean `{near[0]}`?" if near else ""
@@ -194,12 +208,3 @@ _SHOWN: Final = {
 def shown(key: str) -> str:
     """A key as it is written on the screen."""
     return _SHOWN.get(key, key.replace("ctrl+", "^") if key.startswith("ctrl+") else key)
-
-
-def key_table() -> str:
-    """The keys as a Markdown table, for the README."""
-    lines = ["| Key | Where | What |", "|---|---|---|"]
-    for one in ACTIONS:
-        keys = " ".join(f"`{key}`" for key in one.keys)
-        lines.append(f"| {keys} | {one.scope} | {one.help} |")
-    return "\n".join(lines)

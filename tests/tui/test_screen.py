@@ -285,3 +285,15 @@ async def test_the_bell_rings_when_an_assistant_begins_to_wait_if_that_is_wanted
             assert rung == (["bell", f"\x1b]9;kato-tui: {short} needs you\x07"] if bell else [])
             await dash.hear()
             assert len(rung) == (2 if bell else 0)
+
+
+@pytest.mark.parametrize(
+    ("written", "keys"),
+    [("esc", ("escape",)), ("shift+w, F5", ("W", "f5")), ("del", ("delete",)), ("ctrl+X", ("ctrl+x",)), (",", (",",))],
+)
+def test_keys_may_be_written_as_people_do(written: str, keys: tuple[str, ...]) -> None:
+    assert _key_of(written) == keys
+
+
+def _key_of(written: str) -> tuple[str, ...]:
+    return next(one.keys for one in with_keymap({"take-over": written, "clear": "ctrl+l"}) if one.id == "take-over")
