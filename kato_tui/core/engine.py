@@ -57,6 +57,11 @@ NewId = Callable[[], str]
 _COMPRESSION: Final = 8
 
 
+#: A reading that was longer than this, or out of the ordinary, is noted in the operational log.
+_WORTH_A_LINE: Final = 1 << 20
+_EVERYDAY: Final = frozenset({"resumes"})
+
+
 class Engine:
     """One per home, guarded by its lock. `start`, then `bring_up_to_date` as often as wanted, then `close`."""
 
@@ -364,6 +369,12 @@ class Engine:
         self.totals.problems.pop(session.key, None)
         self.stepped(session.key, ingest, first)
 
+    def broken_off(self, key: str, ingest: SessionIngest) -> None:
+        """Its batches so far are on disk, and what they brought is told; somebody else reads on from there."""
+        self._account(key, ingest.report)
+        for outcome in ingest.report.outcomes:
+            self._news.outcome(outcome)
+
     # Catch-up by other processes.
 
     def assistance(self) -> Assistance:
@@ -437,6 +448,14 @@ class Engine:
 
     def _account(self, key: str, report: Report) -> None:
         self.totals.add(report)
+        if report.bytes_read > _WORTH_A_LINE or report.counters.keys() - _EVERYDAY:
+            self.log.write(
+                "read",
+                session=identity.short_id(identity.session_id(key)),
+                events=report.events,
+                bytes=report.bytes_read,
+                counters=dict(report.counters),
+            )
         if report.counters.get("rewrites"):
             message = "its log was rewritten: it was read anew, and what the twin held before stays in it"
             self._news.say("rewritten", "info", message, key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import threading
 import time
@@ -11,6 +12,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Final
 
+from kato_tui import __version__
 from kato_tui.core import identity
 from kato_tui.core.config import Config, at_its_line, load_config
 from kato_tui.core.engine import Engine
@@ -80,6 +82,8 @@ class Service:
     def start(self) -> None:
         """Take the home (`HomeBusy` when another engine has it) and begin to watch."""
         self.engine.start()
+        known = len(self.engine.sessions)
+        self.engine.log.write("engine.started", version=__version__, pid=os.getpid(), sessions=known)
         self._thread.start()
 
     def stop(self) -> None:
@@ -151,10 +155,15 @@ class Service:
     def taken(self, key: str) -> None:
         ingest = self._open.pop(key, None)
         if ingest is not None:
-            ingest.close()
+            self._break_off(key, ingest)
         if self.pool is not None and self.pool.has(key):
             self.pool.cancel(key)
             self._waiting.append(key)
+
+    def _break_off(self, key: str, ingest: SessionIngest) -> None:
+        ingest.close()
+        self._bytes += ingest.report.bytes_read
+        self.engine.broken_off(key, ingest)
 
     def appended(self, metadata: SessionMetadata, first: int) -> None:
         begin = max(first, metadata.next_twin_seq - _SHOWN_EVENTS)
@@ -193,16 +202,28 @@ class Service:
                 self.watcher.stop()
             if self.pool is not None:
                 self.pool.close()
-            for ingest in self._open.values():
-                ingest.close()
+            for key, ingest in self._open.items():
+                self._break_off(key, ingest)
             if self._config.clean_session_states_on_shutdown and self.failure is None:
                 self.engine.forget_twins()
+            self._log_the_end()
             self.engine.close()
         except (KatoError, OSError) as error:
             self.failure = self.failure or error
         finally:
             self._refuse_the_rest()
             self.hub.close()
+
+    def _log_the_end(self) -> None:
+        totals = self.engine.totals
+        self.engine.log.write(
+            "engine.stopped",
+            failure=type(self.failure).__name__ if self.failure is not None else None,
+            read=totals.changed,
+            events=totals.events,
+            bytes=totals.bytes_read,
+            counters=dict(totals.counters),
+        )
 
     def _refuse_the_rest(self) -> None:
         """Whoever still waits for an answer gets one: the work is done or refused, never forgotten."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from kato_tui.core import control
@@ -15,6 +17,7 @@ from kato_tui.core.client import Client, NotRunning
 from kato_tui.core.config import Config, WatchConfig
 from kato_tui.core.control import Control
 from kato_tui.core.engine import Engine
+from kato_tui.core.ingest.watch import Changes, Watcher
 from kato_tui.core.paths import Home
 from kato_tui.core.service import Service
 from tests.toy import Toy, say
@@ -78,6 +81,53 @@ def test_the_socket_answers_and_a_garbage_client_harms_nobody(running: Running) 
         assert [event["payload"]["text"] for event in client.request("events", session="a")["events"]] == ["one"]
         assert client.request("status")["engine"]["activeRecordings"] == 1
     assert running.home.socket.stat().st_mode & 0o777 == 0o600
+
+
+def test_when_the_watch_dies_the_sweeps_go_on_and_it_comes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dying, watches = threading.Event(), 0
+
+    def deaf(roots: list[Path], stop: threading.Event) -> Changes:
+        """Stands, tells of nothing, and dies when it is told to."""
+        nonlocal watches
+        watches += 1
+        yield None
+        while not stop.wait(0.02):
+            if dying.is_set() and watches == 1:
+                raise OSError("no more watches")
+            yield set()
+
+    monkeypatch.setattr(Watcher.__init__, "__defaults__", (deaf,))
+    running = Running(tmp_path, Config(global_auto_generate_snapshots=True))
+    path = running.logs / "a.jsonl"
+    path.write_bytes(say("one"))
+    running.wait(lambda: running.holds("a", "one"), timeout=30)
+    dying.set()
+    running.wait(lambda: watches > 1)
+    with path.open("ab") as log:
+        log.write(say("two"))
+    running.wait(lambda: running.holds("a", "two"))
+    running.wait(lambda: running.service.engine.watching == "events")
+    running.close()
+
+
+def test_the_logs_tell_what_was_done_and_no_word_of_what_was_said(running: Running) -> None:
+    path = running.logs / "a.jsonl"
+    path.write_bytes(say("a secret plan") + say("::start") + say("::strat secret.md"))
+    running.wait(lambda: running.holds("a", "strat"))
+    path.write_bytes(say("another secret"))
+    running.wait(lambda: running.holds("a", "another"))
+    with Client(running.home) as client:
+        client.request("submit", intent={"action": "capture", "session": "a"})
+    running.service.stop()
+    assert running.service.join(2)
+    told = running.home.operational_log.read_bytes()
+    events = [orjson.loads(line) for line in told.splitlines()]
+    assert [one["event"] for one in (events[0], events[-1])] == ["engine.started", "engine.stopped"]
+    assert events[-1]["counters"]["rewrites"] == 1
+    assert any(one["event"] == "read" and one["counters"].get("rewrites") for one in events)
+    assert b"secret" not in told + running.home.audit_log.read_bytes()
 
 
 def test_another_user_is_refused(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
