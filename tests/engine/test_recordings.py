@@ -309,6 +309,22 @@ def test_a_file_that_was_cut_gets_nothing_again_and_says_so(world: World) -> Non
     assert "recording-edited" in world.codes()
 
 
+def test_a_change_before_what_was_written_last_is_no_reason_for_a_warning(world: World) -> None:
+    path = world.notes / "a.md"
+    world.hear("::start ~/notes/a.md", "one")
+    path.write_text(path.read_text().replace("title: ", "title: my own name for it, "))
+    world.hear("two")
+    # A second session adds its recording to the frontmatter, which moves all that follows.
+    world.talk("hello", session="other")
+    world.poll()
+    world.hear("::start ~/notes/a.md", "from the other", session="other")
+    world.hear("three")
+    text = path.read_text()
+    assert [text.count(f"\n{word}\n") for word in ("one", "two", "from the other", "three")] == [1, 1, 1, 1]
+    assert "recording-edited" not in world.codes()
+    assert "shared-destination" in world.codes()
+
+
 def test_settings_belong_to_the_recording(world: World) -> None:
     settings = world.config.markdown.model_copy(update={"thinking": not world.config.markdown.thinking})
     world.ask("start", "~/notes/a.md", settings=settings)

@@ -108,9 +108,14 @@ def spot(allowed: Allowed) -> Spot:
 
 
 def edited(allowed: Allowed, mark: Mark) -> bool:
-    """Whether what we wrote last is no longer where we wrote it: somebody edited, cut or replaced the file."""
+    """Whether what we wrote last is no longer in the file: somebody edited, cut or replaced it.
+
+    Something inserted before it, such as a line in the frontmatter, only moves it.
+    """
     with _opened(allowed) as descriptor:
-        return os.pread(descriptor, len(mark.tail), mark.end - len(mark.tail)) != mark.tail
+        if os.pread(descriptor, len(mark.tail), mark.end - len(mark.tail)) == mark.tail:
+            return False
+        return next(_find(descriptor, mark.tail), None) is None
 
 
 def append(fs: Fs, allowed: Allowed, chunk: bytes) -> Mark:

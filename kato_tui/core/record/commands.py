@@ -82,7 +82,7 @@ def parse_line(line: str) -> dict[str, Any] | None:
         near = difflib.get_close_matches(name, COMMANDS, n=1, cutoff=_SLIP)
         if not near:
             return None
-        payload["error"] = f"unknown command ::{name}, did you mean ::{near[0]}?"
+        payload["error"] = f"there is no such command, did you mean ::{near[0]}?"
         return payload
     target, error = _target(name, argument)
     if target:
@@ -96,7 +96,7 @@ def _target(name: str, argument: str) -> tuple[dict[str, Any] | None, str | None
     if name == "stop":
         return _stop_target(argument)
     if name == "export" and not argument:
-        return None, "::export needs a destination, as in ::export ~/notes/talk.md"
+        return None, "it needs a destination, as in ::export ~/notes/talk.md"
     destination = _FROM.sub("", argument).strip() if name in ("start", "record") else argument
     if destination:
         return {"kind": "destination", "value": destination}, None
@@ -110,12 +110,12 @@ def _stop_target(argument: str) -> tuple[dict[str, Any] | None, str | None]:
     value = rest.strip()
     if prefix.lower() == "id":
         if not value:
-            return None, "::stop id: needs a recording id, as in ::stop id:7d14af8e"
+            return None, "it needs a recording id, as in ::stop id:7d14af8e"
         exact = _FULL_ID.fullmatch(value.lower()) is not None
         return {"kind": "recording-id", "value": value, "match": "exact" if exact else "prefix"}, None
     if prefix.lower() == "dest":
         if not value:
-            return None, "::stop dest: needs a destination, as in ::stop dest:~/notes/talk.md"
+            return None, "it needs a destination, as in ::stop dest:~/notes/talk.md"
         return {"kind": "destination", "value": value}, None
     # A bare argument may name a destination or an id: the resolver tries both, so no target is claimed here.
     return None, None
