@@ -67,6 +67,8 @@ def run_rebuild(arguments: argparse.Namespace) -> int:
         put_json(report)
     else:
         put(f"rebuilt {report['events']} events from {report['bytesRead']} bytes")
+        for destination in report["ended"]:
+            put(f"no longer recorded, start it again: {destination}")
     return DONE
 
 

@@ -24,6 +24,7 @@ from kato_tui.core.errors import (
 )
 from kato_tui.core.ingest.batch import Report, SessionIngest, Stores
 from kato_tui.core.ingest.discover import Discovery, FoundSession, Root, roots_of
+from kato_tui.core.ingest.fold import HalfWritten
 from kato_tui.core.ingest.forget import forget_twin
 from kato_tui.core.ingest.glimpse import glimpse
 from kato_tui.core.listener import Listener, Silent
@@ -116,6 +117,8 @@ class Engine:
         #: Sessions that were up to date once in this run: what comes now is captured live.
         self._watched: set[str] = set()
         self._let_go: set[str] = set()
+        #: Sessions whose document was met in the middle of being written.
+        self._half_written: set[str] = set()
 
     @property
     def roots(self) -> list[Root]:
@@ -282,7 +285,7 @@ class Engine:
         session = self.sessions.get(key)
         if session is None:
             raise SessionNotFound(f"the log of {name} is gone, so it cannot be rebuilt; what is stored stays as it is")
-        self._refuse_recorded(key)
+        ended = self._ended_by_rebuild(key)
         keep = self.keeps_twin(session) or self.home.twin(key).exists()
         self.listener.taken(key)
         for path in (self.home.meta(key), self.home.twin(key)):
@@ -295,16 +298,30 @@ class Engine:
         report = ingest.run()
         self.index.put(ingest.metadata)
         self.listener.changed(key)
+        if ended:
+            message = f"their state could not be read, so the rebuild ended the recordings at {', '.join(ended)}"
+            self._news.say("recordings-ended", "warning", f"{message}. Start them again", key)
         return report
 
-    def _refuse_recorded(self, key: str) -> None:
-        """What is not known any more cannot go on: a rebuild must not end a recording without a word."""
+    def recorded_at(self, key: str) -> list[str]:
+        """The destinations at which a session is being recorded, as far as the index knows."""
         entry = self.index.entries.get(key)
-        if entry is not None and entry.active_recordings:
-            short = identity.short_id(entry.session_id)
-            raise KatoError(
-                f"{entry.active_recordings} recordings of {short} are on: kato-tui stop --session {short} first"
-            )
+        return [one.destination for one in entry.recordings if one.on] if entry is not None else []
+
+    def _ended_by_rebuild(self, key: str) -> list[str]:
+        """What is not known any more cannot go on: a rebuild must not end a recording without a word.
+
+        One whose state cannot be read cannot be stopped either: it ends, and is named.
+        """
+        recorded = self.recorded_at(key)
+        try:
+            usable = self.store.load(key) is not None
+        except NeedsRebuild:
+            usable = False
+        if recorded and usable:
+            short = identity.short_id(identity.session_id(key))
+            raise KatoError(f"{len(recorded)} recordings of {short} are on: kato-tui stop --session {short} first")
+        return recorded
 
     def resolve(self, name: str) -> str:
         """The key of the one session that `name` means: id or prefix, the provider's own id, key or log."""
@@ -367,6 +384,7 @@ class Engine:
         for outcome in ingest.report.outcomes:
             self._news.outcome(outcome)
         self.totals.problems.pop(session.key, None)
+        self._half_written.discard(session.key)
         self.stepped(session.key, ingest, first)
 
     def broken_off(self, key: str, ingest: SessionIngest) -> None:
@@ -466,6 +484,10 @@ class Engine:
         session = self.sessions.get(key)
         message = about_log(session.sources[-1].path, error) if session is not None else in_words(error)
         if self.totals.problems.get(key) == message:
+            return
+        if isinstance(error, HalfWritten) and key not in self._half_written:
+            # Documents are written in place: met in that moment, one is whole again at the next look.
+            self._half_written.add(key)
             return
         self.totals.problems[key] = message
         self._news.say("unreadable", "error", message, key)

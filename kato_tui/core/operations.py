@@ -90,8 +90,10 @@ class Operations:
         return {"events": _page(twin, begin, min(limit, MAX_PAGE)), "lastSeq": metadata.next_twin_seq - 1}
 
     def _rebuild(self, fields: Json) -> Json:
-        report = self._engine.rebuild(self._key(fields))
-        return {"events": report.events, "bytesRead": report.bytes_read}
+        key = self._key(fields)
+        ended = self._engine.recorded_at(key)
+        report = self._engine.rebuild(key)
+        return {"events": report.events, "bytesRead": report.bytes_read, "ended": ended}
 
     def _clean(self, fields: Json) -> Json:
         days, name = fields.get("olderThan"), fields.get("session")

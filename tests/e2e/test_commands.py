@@ -311,6 +311,19 @@ def test_a_rebuild_keeps_the_twin_and_refuses_while_recordings_are_on(machine: M
     assert twin.with_name(f"{twin.name}.before-rebuild-1").read_bytes() == before
 
 
+def test_a_rebuild_of_what_cannot_be_read_ends_its_recordings_and_names_them(machine: Machine) -> None:
+    path = machine.home / "talk.md"
+    assert machine.run("capture", CLAUDE, path).returncode == 0
+    state = machine.kato / "sessions" / f"claude:{CLAUDE_ID}.meta.json"
+    state.write_bytes(state.read_bytes().replace(b'"schemaVersion": 1,', b'"schemaVersion": 99,'))
+    assert machine.run("stop").returncode != 0
+    told = _out(machine, "rebuild", CLAUDE)
+    assert "rebuilt 2 events" in told and str(path) in told
+    recorded = path.read_bytes()
+    assert machine.run("start", CLAUDE, path).returncode == 0
+    assert path.read_bytes().startswith(recorded)
+
+
 def test_a_home_in_use_without_an_answer_is_named(machine: Machine) -> None:
     from kato_tui.core.store.lock import EngineLock
 

@@ -12,6 +12,7 @@ from kato_tui.core.config import Config
 from kato_tui.core.engine import Engine
 from kato_tui.core.errors import HomeBusy, SessionNotFound
 from kato_tui.core.ingest import reader
+from kato_tui.core.ingest.fold import HalfWritten
 from kato_tui.core.ingest.glimpse import glimpse
 from kato_tui.core.paths import Home
 from kato_tui.core.providers.codex import Codex
@@ -110,6 +111,16 @@ def test_a_rebuild_makes_a_refused_session_anew_and_keeps_what_was_there(world: 
     engine.close()
     aside = list(world.home.sessions.glob("*.before-rebuild-1"))
     assert [path.read_bytes() for path in aside] == [b'{"schemaVersion": 99}']
+
+
+def test_a_document_met_half_written_is_only_told_when_it_stays_so(world: World) -> None:
+    world.log("a.json", b'{"messages": [')
+    engine = world.engine()
+    engine.failed("toy:a", HalfWritten("not complete"))
+    assert not engine.notices
+    engine.failed("toy:a", HalfWritten("not complete"))
+    assert [notice.code for notice in engine.notices] == ["unreadable"]
+    engine.close()
 
 
 def test_a_deleted_log_takes_nothing_with_it(world: World) -> None:
