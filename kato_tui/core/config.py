@@ -73,7 +73,7 @@ def load_config(path: Path) -> Config:
     try:
         value = tomllib.loads(text)
         return Config.model_validate(value)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(((), f"{path} is not valid TOML: {error}")) from error
     except ValidationError as error:
         raise _with_lines(path, text, _problems(value, error)) from error

@@ -18,7 +18,7 @@ from typing import Any, Final
 import orjson
 
 from kato_tui.core.client import MAX_LINE, VERSION, address
-from kato_tui.core.errors import KatoError, SessionNotFound
+from kato_tui.core.errors import Fault, KatoError, SessionNotFound
 from kato_tui.core.operations import BadRequest
 from kato_tui.core.service import Service
 from kato_tui.core.store.fs import FILE_MODE
@@ -138,11 +138,19 @@ class Control:
             else:
                 result = self._operate(request)
             self._send(connection, {"v": VERSION, "id": number, "ok": True, "result": result})
-        except (KatoError, TimeoutError) as error:
-            message = str(error) or "the engine is busy: try again"
-            told = {"code": _code(error), "message": message}
-            self._send(connection, {"v": VERSION, "id": number, "ok": False, "error": told})
+        except OSError as error:
+            if not isinstance(error, TimeoutError):
+                raise
+            self._refuse(connection, number, error, "the engine is busy: try again")
+        except KatoError as error:
+            self._refuse(connection, number, error, str(error))
+        except Exception as error:  # noqa: BLE001 - a question that no code was ready for ends no connection
+            self._refuse(connection, number, error, str(Fault(error)))
         return True
+
+    def _refuse(self, connection: socket.socket, number: Any, error: Exception, message: str) -> None:
+        told = {"code": _code(error), "message": message}
+        self._send(connection, {"v": VERSION, "id": number, "ok": False, "error": told})
 
     def _operate(self, request: Request) -> Any:
         op = str(request.get("op"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
@@ -14,6 +15,7 @@ from kato_tui.core import text as texts
 from kato_tui.core.clock import Clock, SystemClock, stamp
 from kato_tui.core.config import Config
 from kato_tui.core.errors import (
+    Fault,
     HomeUnusable,
     KatoError,
     NeedsRebuild,
@@ -325,9 +327,7 @@ class Engine:
 
     def resolve(self, name: str) -> str:
         """The key of the one session that `name` means: id or prefix, the provider's own id, key or log."""
-        answer = resolve.resolve_session(
-            name, self.session_candidates(), canonical=lambda text: str(Path(text).resolve())
-        )
+        answer = resolve.resolve_session(name, self.session_candidates(), canonical=_log_path)
         if not isinstance(answer, resolve.Matched):
             raise SessionNotFound(answer.reason)
         return answer.found[0].session_key
@@ -523,6 +523,8 @@ class Engine:
             work(key)
         except NeedsRebuild as error:
             self._news.say("needs-rebuild", "error", str(error), key)
+        except Exception as error:  # noqa: BLE001 - an event that no code was ready for must not stop the others
+            self._news.say("fault", "error", str(Fault(error)), key)
 
     def _reindex(self, key: str) -> None:
         try:
@@ -573,3 +575,11 @@ class Engine:
             self.index.put(self.store.update(key, change))
         except NeedsRebuild:
             return
+
+
+def _log_path(text: str) -> str:
+    """The path of a log as discovery has it; a name that no file system takes stays as it is, and names no log."""
+    try:
+        return os.path.realpath(text)
+    except ValueError:
+        return text

@@ -8,6 +8,8 @@ from typing import Final
 
 #: Where in a document: the keys and numbers that lead there.
 Place = tuple[str | int, ...]
+#: So much of an error that nobody foresaw is told.
+_TOLD: Final = 200
 
 
 class KatoError(Exception):
@@ -20,6 +22,14 @@ class ConfigError(KatoError):
     def __init__(self, *problems: tuple[Place, str]) -> None:
         super().__init__("\n".join(text for _, text in problems))
         self.problems = problems
+
+
+class Fault(KatoError):
+    """An error that nobody foresaw, in the work for one session. It must not stop the work for the others."""
+
+    def __init__(self, error: Exception) -> None:
+        what = f"{type(error).__name__}: {error}"[:_TOLD]
+        super().__init__(f"a fault of kato-tui itself, please report it ({what}). The other sessions go on")
 
 
 class NeedsRebuild(KatoError):

@@ -16,7 +16,7 @@ from kato_tui import __version__
 from kato_tui.core import identity
 from kato_tui.core.config import Config, at_its_line, load_config
 from kato_tui.core.engine import Engine
-from kato_tui.core.errors import ConfigError, KatoError
+from kato_tui.core.errors import ConfigError, Fault, KatoError
 from kato_tui.core.glance import glance
 from kato_tui.core.hub import Hub
 from kato_tui.core.ingest.batch import Report, SessionIngest
@@ -119,10 +119,14 @@ class Service:
         if self._over:
             self._fulfil(answer, dict)
             return
-        if op in ("submit", "events"):
-            # A log that came a moment ago can be meant as well.
-            self._want(self.engine.stir())
-        key = self._operations.session_of(op, fields)
+        try:
+            if op in ("submit", "events"):
+                # A log that came a moment ago can be meant as well.
+                self._want(self.engine.stir())
+            key = self._operations.session_of(op, fields)
+        except Exception as error:  # noqa: BLE001 - it belongs to who asked
+            answer.set_exception(error)
+            return
 
         def work() -> None:
             self._fulfil(answer, lambda: self._operations.run(op, fields))
@@ -386,6 +390,8 @@ class Service:
             self.engine.adopt(key, report.events, report)
         except (KatoError, OSError) as error:
             self.engine.failed(key, error)
+        except Exception as error:  # noqa: BLE001 - as in reading it here
+            self.engine.failed(key, Fault(error))
 
     # Short reading, here.
 
@@ -408,12 +414,18 @@ class Service:
             self._bytes += ingest.report.bytes_read
             self.engine.finished(session, ingest, first)
         except (KatoError, OSError) as error:
-            self.taken(key)
-            self.engine.failed(key, error)
-            self._finish(key)
+            self._drop(key, error)
+            return
+        except Exception as error:  # noqa: BLE001 - a log that no code was ready for must not stop the others
+            self._drop(key, Fault(error))
             return
         self._finish(key)
         self._look_back(key)
+
+    def _drop(self, key: str, error: Exception) -> None:
+        self.taken(key)
+        self.engine.failed(key, error)
+        self._finish(key)
 
     def _look_back(self, key: str) -> None:
         """A hint that came while the session was read changed nothing then: it was wanted already."""

@@ -20,6 +20,8 @@ from kato_tui.core.providers.base import SourceFile
 
 #: Bytes read at a time, which is also about the size of a batch.
 CHUNK: Final = 4 << 20
+#: Lines handed out at a time: a file of nothing but newlines must not become millions of objects at once.
+MAX_LINES: Final = 16_384
 #: A longer line is not held in memory: its place, length and hash are kept instead.
 MAX_LINE: Final = 128 << 20
 #: A document has to be parsed whole, so there is an end to what can be read.
@@ -171,6 +173,9 @@ class LineReader:
             raise
         self._complete = len(self._recent) == offset - start
         self._position = offset
+        #: Complete lines that were read and not given out yet.
+        self._ready = b""
+        #: What follows them: a line without its end.
         self._parts: list[bytes] = []
         self._held = 0
 
@@ -184,6 +189,8 @@ class LineReader:
 
     def batch(self) -> list[Line]:
         """The next complete lines; empty when there are none (yet). A torn last line waits for its newline."""
+        if self._ready:
+            return self._lines()
         while True:
             chunk = self._stream.read(self._position, CHUNK)
             if not chunk:
@@ -191,10 +198,10 @@ class LineReader:
             self._position += len(chunk)
             cut = chunk.rfind(b"\n") + 1
             if cut:
-                block = b"".join([*self._parts, chunk[:cut]])
+                self._ready = b"".join([*self._parts, chunk[:cut]])
                 self._parts = [chunk[cut:]] if cut < len(chunk) else []
                 self._held = len(chunk) - cut
-                return self._lines(block)
+                return self._lines()
             self._parts.append(chunk)
             self._held += len(chunk)
             if self._held > MAX_LINE:
@@ -207,16 +214,19 @@ class LineReader:
     def close(self) -> None:
         self._stream.close()
 
-    def _lines(self, block: bytes) -> list[Line]:
+    def _lines(self) -> list[Line]:
         lines: list[Line] = []
         offset = self.offset
-        for data in block[:-1].split(b"\n"):
+        *whole, rest = self._ready.split(b"\n", MAX_LINES)
+        for data in whole:
             if len(data) > MAX_LINE:
                 lines.append(Line(offset, b"", Oversize(len(data), hashlib.sha256(data).hexdigest())))
             else:
                 lines.append(Line(offset, data))
             offset += len(data) + 1
-        self._advance(offset, block)
+        consumed = len(self._ready) - len(rest)
+        self._advance(offset, self._ready[max(0, consumed - ANCHOR_LENGTH) : consumed])
+        self._ready = rest
         return lines
 
     def _oversize_line(self) -> list[Line]:
@@ -236,22 +246,18 @@ class LineReader:
                 continue
             digest.update(chunk[:cut])
             length += cut
-            self._parts = [chunk[cut + 1 :]] if cut + 1 < len(chunk) else []
-            self._held = len(chunk) - cut - 1
             line = Line(self.offset, b"", Oversize(length, digest.hexdigest()))
             self._advance(self.offset + length + 1, self._recent + chunk[: cut + 1])
-            return self._pending_lines(line)
+            self._keep(chunk[cut + 1 :])
+            return [line]
         return []
 
-    def _pending_lines(self, first: Line) -> list[Line]:
-        """Lines that came in the same chunk as the end of an oversize one."""
-        held = b"".join(self._parts)
-        cut = held.rfind(b"\n") + 1
-        if not cut:
-            return [first]
-        self._parts = [held[cut:]] if cut < len(held) else []
-        self._held = len(held) - cut
-        return [first, *self._lines(held[:cut])]
+    def _keep(self, data: bytes) -> None:
+        """What came in the same chunk as the end of an oversize line is given out next."""
+        cut = data.rfind(b"\n") + 1
+        self._ready = data[:cut]
+        self._parts = [data[cut:]] if cut < len(data) else []
+        self._held = len(data) - cut
 
     def _advance(self, offset: int, consumed: bytes) -> None:
         self.offset = offset

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
+
+#: JSON readers take no more, and neither does the writer of our files: what was read can be written again.
+MAX_INTEGER: Final = 2**63 - 1
+Integer = Annotated[int, Field(ge=-MAX_INTEGER, le=MAX_INTEGER)]
 
 CONTRACT = ConfigDict(
     frozen=True,

@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 
 from pydantic import ConfigDict
 
-from kato_tui.core.model.base import FACT_CONTRACT
+from kato_tui.core.model.base import FACT_CONTRACT, MAX_INTEGER, Integer
 
 TitleSource = Literal["prompt", "summary", "provider", "custom"]
 
@@ -33,20 +33,25 @@ class Usage:
 
     __pydantic_config__: ClassVar[ConfigDict] = FACT_CONTRACT
 
-    input: int = 0
-    output: int = 0
-    cache_read: int = 0
-    cache_write: int = 0
-    reasoning: int = 0
-    total: int = 0
+    input: Integer = 0
+    output: Integer = 0
+    cache_read: Integer = 0
+    cache_write: Integer = 0
+    reasoning: Integer = 0
+    total: Integer = 0
 
     def add(self, other: Usage, sign: int = 1) -> None:
-        self.input += sign * other.input
-        self.output += sign * other.output
-        self.cache_read += sign * other.cache_read
-        self.cache_write += sign * other.cache_write
-        self.reasoning += sign * other.reasoning
-        self.total += sign * other.total
+        self.input = _sum(self.input, sign * other.input)
+        self.output = _sum(self.output, sign * other.output)
+        self.cache_read = _sum(self.cache_read, sign * other.cache_read)
+        self.cache_write = _sum(self.cache_write, sign * other.cache_write)
+        self.reasoning = _sum(self.reasoning, sign * other.reasoning)
+        self.total = _sum(self.total, sign * other.total)
+
+
+def _sum(one: int, other: int) -> int:
+    """Counts are a log's own claims: however large they are, their sum has to fit the metadata."""
+    return max(-MAX_INTEGER, min(MAX_INTEGER, one + other))
 
 
 @dataclass(slots=True)
@@ -74,17 +79,17 @@ class Facts:
     model_provider: str | None = None
     cli_version: str | None = None
     usage: Usage = field(default_factory=Usage)
-    context_tokens: int | None = None
-    context_window: int | None = None
-    user_messages: int = 0
-    assistant_messages: int = 0
-    tool_calls: int = 0
+    context_tokens: Integer | None = None
+    context_window: Integer | None = None
+    user_messages: Integer = 0
+    assistant_messages: Integer = 0
+    tool_calls: Integer = 0
     first_activity: str | None = None
     last_activity: str | None = None
     resume_ids: list[str] = field(default_factory=list)
     parent: str | None = None
     agent_state: AgentState = field(default_factory=AgentState)
-    unknown_types: dict[str, int] = field(default_factory=dict)
+    unknown_types: dict[str, Integer] = field(default_factory=dict)
 
     def set_title(self, title: str | None, source: TitleSource) -> None:
         if title and TITLE_RANK[source] >= TITLE_RANK[self.title_source]:

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from kato_tui.core.model.base import Contract
+from kato_tui.core.model.base import Contract, Integer
 from kato_tui.core.model.events import Identifier
 from kato_tui.core.model.facts import Facts
 from kato_tui.core.model.session import Count, SourceStamp
@@ -40,7 +40,7 @@ class IndexEntry(Contract):
     #: A recording may lack something that the twin holds: looked at before anything else after a start.
     unsettled: bool = False
     #: Inode, size and mtime of the metadata file this was taken from: a newer file is read again.
-    metadata_stamp: tuple[int, int, int] | None = None
+    metadata_stamp: tuple[Integer, Integer, Integer] | None = None
 
     @property
     def active_recordings(self) -> int:
@@ -51,7 +51,7 @@ class FileOwner(Contract):
     """Whose log a file was found to be by reading its head; good for as long as size and mtime stay as they are."""
 
     size: Count
-    mtime_ns: int
+    mtime_ns: Integer
     provider: Identifier
     #: None for a file that is no session's log (yet).
     provider_session_id: Identifier | None = None

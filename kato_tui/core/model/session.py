@@ -6,14 +6,14 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from kato_tui.core.model.base import Contract
+from kato_tui.core.model.base import MAX_INTEGER, Contract, Integer
 from kato_tui.core.model.events import CursorKind, Identifier
 from kato_tui.core.model.facts import Facts
 from kato_tui.core.model.settings import RecordSettings
 
 METADATA_SCHEMA_VERSION: Final = 1
 
-Count = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
 
 
 class Anchor(Contract):
@@ -43,7 +43,7 @@ class SourceStamp(Contract):
 
     path: str
     size: Count
-    mtime_ns: int
+    mtime_ns: Integer
     gone: bool = False
 
 
@@ -127,7 +127,7 @@ class SessionMetadata(Contract):
     parser_state: dict[str, Any] = Field(default_factory=dict)
     #: Where the ingest stood before the source was cut or rewritten: up to there its records may come back.
     cut_cursor: IngestCursor | None = None
-    next_twin_seq: Annotated[int, Field(ge=1)] = 1
+    next_twin_seq: Annotated[int, Field(ge=1, le=MAX_INTEGER)] = 1
     twin_length: Count = 0
     #: Only while the twin lags behind the facts (it is not kept all the time): its own position and parser state.
     twin_cursor: IngestCursor | None = None
@@ -135,7 +135,7 @@ class SessionMetadata(Contract):
     #: Everything before this seq was looked through for commands.
     command_cursor: Count = 0
     #: How often each command line was met (by hash): a rewritten log that shows them again runs none of them again.
-    command_counts: dict[str, int] = Field(default_factory=dict)
+    command_counts: dict[str, Integer] = Field(default_factory=dict)
     #: The user wants this session's twin kept, whatever the settings of its root.
     keep_twin: bool = False
     facts: Facts = Field(default_factory=Facts)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from kato_tui.core.model.base import Contract
+from kato_tui.core.model.base import MAX_INTEGER, Contract
 
 
 class RecordSettings(Contract):
@@ -19,7 +19,7 @@ class RecordSettings(Contract):
     thinking: bool = Field(True, description="the assistant's thinking, folded")
     # Calls and their results alike: one without the other explains nothing.
     tool_calls: bool = Field(True, description="tool calls and their results, folded")
-    tool_result_limit: Annotated[int, Field(ge=0)] | Literal["all"] = Field(
+    tool_result_limit: Annotated[int, Field(ge=0, le=MAX_INTEGER)] | Literal["all"] = Field(
         4000, description='characters shown of each result; `0` shows none, `"all"` shows them whole'
     )
     commentary: bool = Field(

@@ -35,6 +35,8 @@ MAX_INVALID_TEXT: Final = 64 * 1024
 SHAPE_ERRORS: Final = (TypeError, KeyError, AttributeError, ValueError, IndexError, RecursionError)
 #: Fewer brackets than this cannot nest too deep for a JSON writer (orjson gives up at 254 levels).
 _SAFE_BRACKETS: Final = 200
+#: Names of record types are no longer than this; real ones are far below it.
+_MAX_TYPE: Final = 80
 #: A longer id of an item is remembered as its hash.
 _MAX_ANCHOR: Final = 200
 #: A shorter text holds fewer brackets than that which are closed again.
@@ -329,7 +331,7 @@ class Translator(ABC):
 
     def keep_raw(self, raw_type: str, raw: Any, **where: Any) -> None:
         """Keep an unknown record (or part of one) as it is, less the bytes of images; count its type as unknown."""
-        raw_type = texts.one_line(raw_type, 80) or "untyped"
+        raw_type = texts.one_line(raw_type, _MAX_TYPE) or "untyped"
         self.facts.saw_unknown(raw_type)
         self.emit(events.PROVIDER_RAW, {"rawType": raw_type, "raw": texts.without_bytes(raw)}, **where)
         if self._verdict is None:
@@ -346,7 +348,7 @@ class Translator(ABC):
 
     def item(self, record_type: str, record: Record, handler: Callable[[Record], None], cursor: int) -> None:
         """One item of a document, or of a list inside a record: booked as a record of its own."""
-        self._cursor, self._emit_index, self._verdict, self._type = cursor, 0, None, record_type
+        self._cursor, self._emit_index, self._verdict, self._type = cursor, 0, None, _type_name(record_type)
         if self._deep and not _writable(record):
             # One item nested too deep must not keep the rest of its document from being read.
             record, handler = _flat(record), self._keep_deep
@@ -382,7 +384,7 @@ class Translator(ABC):
 
     def _run(self, record: Record, handler: Callable[[Record], None]) -> None:
         try:
-            self._type = self.record_type(record) or "untyped"
+            self._type = _type_name(self.record_type(record))
         except SHAPE_ERRORS:
             self._type = "untyped"
         self._guard(record, handler)
@@ -440,6 +442,13 @@ class Translator(ABC):
             row.reasons[self._reason] += 1
         for draft in self._drafts[first:]:
             row.kinds[draft.kind] += 1
+
+
+def _type_name(given: str) -> str:
+    """A record's type as it is counted and written: what a log calls its records is text of anybody's choice."""
+    if 0 < len(given) <= _MAX_TYPE and given.isprintable():
+        return given
+    return texts.one_line(given, _MAX_TYPE) or "untyped"
 
 
 def parse(data: bytes | str) -> Any:

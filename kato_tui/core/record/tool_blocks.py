@@ -290,8 +290,8 @@ def _tasks(items: str, *labels: str) -> Renderer:
         tasks = given.get(items)
         if not isinstance(tasks, list) or not all(isinstance(task, dict) and _first(task, *labels) for task in tasks):
             return None
-        done = sum(task.get("status") in _DONE for task in tasks)
-        rows = [_task(_first(task, *labels), task.get("status")) for task in tasks]
+        done = sum(_first(task, "status") in _DONE for task in tasks)
+        rows = [_task(_first(task, *labels), _first(task, "status")) for task in tasks]
         said = block(_first(given, "explanation"))
         body = "\n".join(rows)
         return View(f"{done} of {len(tasks)} done", f"{said}\n\n{body}" if said else body)
@@ -299,8 +299,8 @@ def _tasks(items: str, *labels: str) -> Renderer:
     return render
 
 
-def _task(label: str, status: object) -> str:
-    note = _NOTES.get(status, "") if isinstance(status, str) else ""
+def _task(label: str, status: str) -> str:
+    note = _NOTES.get(status, "")
     return f"- [{'x' if status in _DONE else ' '}] {plain(label)}{note}"
 
 

@@ -6,6 +6,7 @@ never write over each other's facts.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -27,6 +28,7 @@ Change = Callable[[SessionMetadata], SessionMetadata]
 
 _METADATA: Final = TypeAdapter(SessionMetadata)
 _OPAQUE: Final = {"parser_state", "twin_parser_state"}
+_HUGE_NUMBER: Final = re.compile(rb"-\d{19}|\d{20}")
 #: Metadata of sessions in use is kept, so that a batch costs one write and no read. A few KB each.
 _CACHED: Final = 256
 #: Locks are shared by sessions (by hash): serialised per session, bounded in number.
@@ -130,11 +132,23 @@ def read_metadata(path: Path) -> SessionMetadata:
     if version != METADATA_SCHEMA_VERSION:
         raise _unusable(path, f"has schema version {version!r}, this kato-tui reads {METADATA_SCHEMA_VERSION}")
     try:
-        return _METADATA.validate_json(data)
+        found = _METADATA.validate_json(data)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise _unusable(path, f"has an invalid {where}: {first['msg']}") from error
+    if _HUGE_NUMBER.search(data) and not _writable(found):
+        raise _unusable(path, "holds a number that no JSON writer takes")
+    return found
+
+
+def _writable(metadata: SessionMetadata) -> bool:
+    """Parser and render states hold any JSON: what came in by an editor's hand must not stop the next write."""
+    try:
+        encode_metadata(metadata)
+    except TypeError:
+        return False
+    return True
 
 
 def _unusable(path: Path, problem: str) -> NeedsRebuild:

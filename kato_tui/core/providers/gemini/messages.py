@@ -200,11 +200,9 @@ def _thoughts(t: GeminiTranslator, message: Message, model: str | None) -> None:
         text, time = _thought(thought)
         if text is None:
             t.keep_raw("thought", thought, **message.where())
-        elif text.strip():
+        elif (cleaned := t.clean(text)).strip():
             timestamp = (time or message.timestamp) if message.timestamp else None
-            t.emit(
-                events.ASSISTANT_THINKING, {"text": t.clean(text)}, **message.where(timestamp=timestamp, model=model)
-            )
+            t.emit(events.ASSISTANT_THINKING, {"text": cleaned}, **message.where(timestamp=timestamp, model=model))
         told = True
     # After a sync the same thoughts also stand in the content, as the API sent them.
     for text in [] if told else message.content.thoughts:
