@@ -256,6 +256,9 @@ class SessionIngest:
             self._orphans = []
         elif wanted:
             raise _TwinWanted
+        if self._fold.at_end(limit):
+            # The pass ends with this batch: its marks are written once. Most sessions are a single batch.
+            return self._end_pass()
         self._save()
         return True
 

@@ -207,6 +207,11 @@ class LineReader:
             if self._held > MAX_LINE:
                 return self._oversize_line()
 
+    @property
+    def at_end(self) -> bool:
+        """Whether all is read that the file held when it was opened; not known of a compressed one."""
+        return self._stream.size is not None and self._position >= self._stream.size
+
     def torn(self) -> bytes:
         """What stands after the last newline: no record yet, as far as a live log goes."""
         return b"".join(self._parts)

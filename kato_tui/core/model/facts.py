@@ -6,7 +6,7 @@ and pydantic checks them there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 from pydantic import ConfigDict
@@ -90,6 +90,17 @@ class Facts:
     parent: str | None = None
     agent_state: AgentState = field(default_factory=AgentState)
     unknown_types: dict[str, Integer] = field(default_factory=dict)
+
+    def copy(self) -> Facts:
+        """A copy that shares nothing that changes."""
+        return replace(
+            self,
+            models=list(self.models),
+            usage=replace(self.usage),
+            resume_ids=list(self.resume_ids),
+            agent_state=replace(self.agent_state),
+            unknown_types=dict(self.unknown_types),
+        )
 
     def set_title(self, title: str | None, source: TitleSource) -> None:
         if title and TITLE_RANK[source] >= TITLE_RANK[self.title_source]:

@@ -19,8 +19,9 @@ from kato_tui.core.store.fs import Fs
 from kato_tui.core.store.sessions import read_metadata
 
 _INDEX: Final = TypeAdapter(Index)
-#: Written at most this often: the index only saves work, it never holds the truth.
-_EVERY: Final = timedelta(seconds=1)
+#: Written at most this often: the index only saves work, it never holds the truth. A write costs as much as there are
+#: sessions, and after a crash only the metadata is read again that changed since the last one.
+_EVERY: Final = timedelta(seconds=30)
 
 
 class IndexStore:
