@@ -240,6 +240,8 @@ class Translator(ABC):
             return self._close()
         self._line, self._dirty = line, None
         self._run(record, self.translate)
+        # A line may be a hundred megabytes: it is not held until the next one comes.
+        self._line = b""
         return self._close()
 
     def feed_document(self, data: bytes) -> list[Draft] | None:

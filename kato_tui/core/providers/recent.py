@@ -49,10 +49,14 @@ class Recent:
 
     def put(self, ident: str, time: str | None, *words: str) -> None:
         """Remember an id as the newest, with the latest time it was met at."""
-        before = self._entries.pop(ident, [_NO_TIME])[0]
-        self._entries[ident] = [max(time or _NO_TIME, before), *words]
-        if len(self._entries) > self._limit:
-            self.forget(self._entries.pop(next(iter(self._entries)))[0])
+        entries = self._entries
+        before = entries.pop(ident, None)
+        newest = time or _NO_TIME
+        if before is not None and before[0] > newest:
+            newest = before[0]
+        entries[ident] = [newest, *words]
+        if len(entries) > self._limit:
+            self.forget(entries.pop(next(iter(entries)))[0])
 
     def replace(self, ident: str, *words: str) -> None:
         """Other words about a known id, which keeps its place."""
@@ -73,4 +77,4 @@ class Recent:
 
     def proves_new(self, ident: str, time: str | None) -> bool:
         """Whether an id cannot have been met before. Times of one writer have one form and compare as text."""
-        return ident not in self._entries and (not self.forgot or (time is not None and time > self._until))
+        return ident not in self._entries and (not self._until or (time is not None and time > self._until))

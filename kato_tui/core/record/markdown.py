@@ -253,5 +253,9 @@ def _key(identifier: str) -> str:
 
 def _remembered(known: dict[str, str], opened: tuple[str, str]) -> dict[str, str]:
     key = _key(opened[0])
-    kept = [item for item in known.items() if item[0] != key][1 - _MAX_OPEN :]
-    return {**dict(kept), key: opened[1]}
+    kept = dict(known)
+    kept.pop(key, None)
+    kept[key] = opened[1]
+    if len(kept) > _MAX_OPEN:
+        del kept[next(iter(kept))]
+    return kept

@@ -32,7 +32,7 @@ from kato_tui.core.store.sessions import SessionStore
 from kato_tui.core.store.twin import TwinReader
 
 #: Rendered bytes appended at a time; more than this only when a single event is larger.
-_CHUNK: Final = 256 << 10
+_CHUNK: Final = 1 << 20
 #: Larger chunks lie in a file of their own until they are appended: metadata is written whole every time.
 _MAX_INLINE: Final = 32 << 10
 _HEAD: Final = 256 << 10

@@ -22,7 +22,7 @@ from kato_tui.core.model.events import TWIN_SCHEMA_VERSION
 from kato_tui.core.providers.base import Draft
 from kato_tui.core.store.fs import Fs
 
-_CHUNK: Final = 1 << 20
+_CHUNK: Final = 256 << 10
 #: More digits than any seq has: later lines may need a few more than the first.
 _SEQ_DIGITS: Final = 24
 _CRC_KEY: Final = b',"crc":'
@@ -93,7 +93,6 @@ def event_line(event: dict[str, Any]) -> bytes:
 
 def decode_line(line: bytes) -> dict[str, Any] | None:
     """The event of a line (with or without its newline) if it is whole, else None."""
-    line = line.rstrip(b"\n")
     cut = line.rfind(_CRC_KEY)
     if cut < 0:
         return None
@@ -101,7 +100,7 @@ def decode_line(line: bytes) -> dict[str, Any] | None:
         event = orjson.loads(line)
     except orjson.JSONDecodeError:
         return None
-    if not isinstance(event, dict) or event.get("crc") != zlib.crc32(line[:cut] + b"}"):
+    if not isinstance(event, dict) or event.get("crc") != zlib.crc32(b"}", zlib.crc32(memoryview(line)[:cut])):
         return None
     return event
 
@@ -145,7 +144,7 @@ class TwinReader:
 
     def _raw_lines(self, offset: int, end: int | None = None) -> Iterator[bytes]:
         """Lines with their newlines from `offset` to `end`; a last line without one comes as it is."""
-        with self.path.open("rb") as file:
+        with self.path.open("rb", buffering=_CHUNK) as file:
             file.seek(offset)
             while end is None or offset < end:
                 line = file.readline()
@@ -220,7 +219,9 @@ class Twin(TwinReader):
         if not drafts:
             return
         encode = self._encoder.encode
-        block = b"".join(encode(draft, seq, captured_at) for seq, draft in enumerate(drafts, start=self.next_seq))
+        lines = [encode(draft, seq, captured_at) for seq, draft in enumerate(drafts, start=self.next_seq)]
+        block = b"".join(lines) if len(lines) > 1 else lines[0]
+        del lines
         descriptor = self._fs.open_append(self.path)
         try:
             try:

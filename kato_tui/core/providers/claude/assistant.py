@@ -210,7 +210,7 @@ def _count_usage(t: ClaudeTranslator, message: Record) -> Record | None:
     usage = message.get("usage")
     if not isinstance(usage, dict):
         return entry
-    now = [_tokens(usage.get(field)) for field in _USAGE_FIELDS]
+    now = list(map(_tokens, map(usage.get, _USAGE_FIELDS)))
     before = entry["usage"] if entry is not None else _NOTHING
     most = now if not known else list(map(max, now, before))
     if entry is not None:
@@ -224,4 +224,4 @@ def _count_usage(t: ClaudeTranslator, message: Record) -> Record | None:
 
 
 def _tokens(value: Any) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else 0
+    return value if type(value) is int and 0 <= value < 2**53 else 0

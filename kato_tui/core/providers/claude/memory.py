@@ -63,8 +63,8 @@ class Memory:
         #: prompts shown when they left the queue: [length, hash, record number]
         self.delivered: list[list[Any]] = state.get("delivered", [])
         self.links: list[str] = state.get("links", [])
-        #: the last records: hash of the uuid -> hash of what it says
-        self.recent: dict[str, str] = state.get("recent", {})
+        #: the last records: hash of the uuid -> checksum of what it says
+        self.recent: dict[str, int] = state.get("recent", {})
         #: hash of a leaf's uuid -> title that waits for this leaf
         self.summaries: dict[str, str] = state.get("summaries", {})
         self.high_water: str | None = state.get("highWater")
@@ -137,11 +137,12 @@ class Memory:
 
         A checksum will do where the uuid is the same, and costs a quarter of a hash.
         """
-        mark = f"{zlib.crc32(orjson.dumps(substance)):08x}"
+        mark = zlib.crc32(orjson.dumps(substance))
         if self.recent.get(ident) == mark:
             return True
         self.recent[ident] = mark
-        _trim(self.recent, MAX_RECENT)
+        if len(self.recent) > MAX_RECENT:
+            del self.recent[next(iter(self.recent))]
         return False
 
     def title_at(self, ident: str) -> str | None:

@@ -126,13 +126,13 @@ class ClaudeTranslator(Translator):
         """Read the envelope of a record that belongs to the conversation."""
         memory, event_id = self.memory, _id(record)
         ident = digest(event_id) if event_id else None
-        copied = self._fork_of(record)
+        copied = "forkedFrom" in record and self._fork_of(record)
         # A fork keeps every timestamp but the last one, and nothing tells which is the last: none is trusted.
         time = None if copied else stamp(record.get("timestamp"))
         self.time = time
         self.sidechain = self.source.kind == "main" and record.get("isSidechain") is True
         # Resuming in 1.0.x wrote the last rows again: the same uuid with a new time.
-        again = ident is not None and memory.saw_record(ident, [record.get(key) for key in _SUBSTANCE])
+        again = ident is not None and memory.saw_record(ident, list(map(record.get, _SUBSTANCE)))
         # A second /compact appends earlier rows again with their own uuid and time: they look old where they stand.
         stale = again or (time is not None and ident is not None and older(time, memory.high_water))
         # Asking the twin whether it has them costs a reading of all of it, so not for what is only late and new.

@@ -57,6 +57,8 @@ class Calls:
 
     def __init__(self, saved: Any = None) -> None:
         self.known: dict[str, Record] = {key: dict(call) for key, call in (saved or {}).items()}
+        #: False once a look at all of them found none open: mostly there is none.
+        self._some_open = True
 
     def get(self, call_id: str) -> Record | None:
         return self.known.get(key(call_id))
@@ -67,6 +69,7 @@ class Calls:
             call["t"] = since
         self.known.pop(key(call_id), None)
         self.known[key(call_id)] = call
+        self._some_open = True
         while len(self.known) > _MAX_CALLS:
             del self.known[next(iter(self.known))]
         return call
@@ -77,9 +80,11 @@ class Calls:
 
     def last_open(self) -> Record | None:
         """The newest call without a result."""
-        for call in reversed(self.known.values()):
-            if call.get("o"):
-                return call
+        if self._some_open:
+            for call in reversed(self.known.values()):
+                if "o" in call:
+                    return call
+            self._some_open = False
         return None
 
     def waiting(self) -> bool:
@@ -88,5 +93,5 @@ class Calls:
 
     def end_turn(self) -> None:
         """A turn that is over waits for no result, whether one came or not."""
-        for call in self.known.values():
-            call.pop("o", None)
+        while (call := self.last_open()) is not None:
+            del call["o"]

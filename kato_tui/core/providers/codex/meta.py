@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from kato_tui.core import text as texts
@@ -101,11 +102,11 @@ def token_count(t: CodexTranslator, body: Record) -> None:
     """
     info = body.get("info")
     if isinstance(info, dict):
-        total = _counts(info.get("total_token_usage"))
+        total, last = _counts(info.get("total_token_usage")), _counts(info.get("last_token_usage"))
         if total is not None:
-            _spend(t, total, _counts(info.get("last_token_usage")))
+            _spend(t, total, last)
         if not t.copied:
-            _context(t, info)
+            _context(t, last, info)
     t.drop(DENYLIST["event_msg.token_count"])
 
 
@@ -133,9 +134,8 @@ def _spend(t: CodexTranslator, total: list[int], last: list[int] | None) -> None
     )
 
 
-def _context(t: CodexTranslator, info: Record) -> None:
+def _context(t: CodexTranslator, last: list[int] | None, info: Record) -> None:
     """The context is what the last request held, apart from the running total."""
-    last = _counts(info.get("last_token_usage"))
     if last is not None:
         t.facts.context_tokens = last[4]
     _window(t, info.get("model_context_window"))
@@ -149,14 +149,15 @@ def _window(t: CodexTranslator, window: Any) -> None:
 def _counts(usage: Any) -> list[int] | None:
     if not isinstance(usage, dict):
         return None
-    counts = [usage[key] if _is_count(usage.get(key)) else 0 for key in _COUNTS]
+    found: Iterable[Any] = map(usage.get, _COUNTS)
+    counts = [value if _is_count(value) else 0 for value in found]
     if not counts[4]:
         counts[4] = counts[0] + counts[2]
     return counts
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+    return type(value) is int and 0 <= value < 2**53
 
 
 def turn_window(t: CodexTranslator, body: Record) -> None:
