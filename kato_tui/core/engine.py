@@ -243,7 +243,8 @@ class Engine:
     def session_status(self, key: str) -> SessionStatus:
         entry = self.index.entries.get(key)
         recordings: list[RecordingStatus] = []
-        problem = self.index.refused.get(self.home.meta(key).name)
+        refused = self.index.refused
+        problem = refused.get(self.home.meta(key).name) if refused else None
         if entry is not None and entry.recordings:
             try:
                 metadata = self.store.load(key)

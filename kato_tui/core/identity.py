@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from functools import lru_cache
 from typing import Final
 
 #: Fixed for ever: session ids are derived from it, so that they survive the loss of all state.
@@ -15,6 +16,7 @@ def session_key(provider: str, provider_session_id: str) -> str:
     return f"{provider}:{provider_session_id}"
 
 
+@lru_cache(maxsize=16_384)
 def session_id(key: str) -> str:
     """The session's own UUID, the same on every machine and after every loss of state."""
     return str(uuid.uuid5(_SESSION_NAMESPACE, key.encode("utf-8", "surrogatepass").hex()))

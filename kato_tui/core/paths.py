@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -38,11 +40,20 @@ def safe_name(text: str) -> str:
     return name
 
 
+#: Inode, size and mtime.
+Stamp = tuple[int, int, int]
+
+
 @dataclass(frozen=True, slots=True)
 class Home:
     """The one folder that holds kato-tui's state: `~/.kato`, or `KATO_HOME`."""
 
     root: Path
+    #: Asked for several times a session: joining paths is slow.
+    sessions: Path = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sessions", self.root / "sessions")
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str], user_home: Path) -> Home:
@@ -56,10 +67,6 @@ class Home:
     @property
     def index(self) -> Path:
         return self.root / "daemon-control.json"
-
-    @property
-    def sessions(self) -> Path:
-        return self.root / "sessions"
 
     @property
     def recordings(self) -> Path:
@@ -124,27 +131,33 @@ class Home:
         names = (self.operational_log.name, self.audit_log.name)
         return [path for path in _files(self.logs) if path.name.startswith(names)]
 
-    def stored_metas(self) -> dict[Path, tuple[int, int, int]]:
-        """Every metadata file there is, with its stamp: what the index is compared with."""
+    def stored_metas(self) -> dict[str, Stamp]:
+        """Every metadata file there is, by name, with its stamp: what the index is compared with."""
+        found: dict[str, Stamp] = {}
         try:
             with os.scandir(self.sessions) as entries:
-                names = sorted(entry.name for entry in entries if entry.name.endswith(META_SUFFIX))
+                for entry in entries:
+                    if entry.name.endswith(META_SUFFIX):
+                        with contextlib.suppress(OSError):
+                            found[entry.name] = _stamp(entry.stat())
         except FileNotFoundError:
             return {}
-        found = ((self.sessions / name, self.stamp(self.sessions / name)) for name in names)
-        return {path: stamp for path, stamp in found if stamp is not None}
+        return dict(sorted(found.items()))
 
     @staticmethod
-    def stamp(path: Path) -> tuple[int, int, int] | None:
+    def stamp(path: Path) -> Stamp | None:
         """Inode, size and mtime of a state file: unchanged, it need not be read again.
 
         The clock of mtimes ticks in milliseconds, but every atomic write makes a new inode.
         """
         try:
-            facts = path.stat()
+            return _stamp(path.stat())
         except OSError:
             return None
-        return facts.st_ino, facts.st_size, facts.st_mtime_ns
+
+
+def _stamp(facts: os.stat_result) -> Stamp:
+    return facts.st_ino, facts.st_size, facts.st_mtime_ns
 
 
 def _files(folder: Path) -> list[Path]:
@@ -155,6 +168,7 @@ def _files(folder: Path) -> list[Path]:
         return []
 
 
+@lru_cache(maxsize=16_384)
 def _key_name(session_key: str) -> str:
     provider, _, provider_session_id = session_key.partition(":")
     return f"{safe_name(provider)}{'%3A' if _WINDOWS else ':'}{safe_name(provider_session_id)}"

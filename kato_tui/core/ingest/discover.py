@@ -235,18 +235,18 @@ class Discovery:
 
     def _recognise(self, provider: Provider, path: Path) -> SourceFile | None:
         """Whose file this is: as noted when its head was last read, else by its name or its head."""
-        stamp, owner = reader.stamp_of(path), self.known.get(str(path))
-        if owner is not None and owner.provider == provider.name and _unchanged(owner, stamp):
+        owner = self.known.get(str(path))
+        if owner is not None and owner.provider == provider.name and _unchanged(owner, reader.stamp_of(path)):
             return _source_of(path, owner)
-        opened = False
+        stamp: reader.FileStamp | None = None
 
         def read_head(path: Path) -> bytes:
-            nonlocal opened
-            opened = True
+            nonlocal stamp
+            stamp = reader.stamp_of(path)
             return reader.read_head(path)
 
         source = provider.identify(path, read_head)
-        if opened and stamp is not None and texts.written_name(str(path)) == str(path):
+        if stamp is not None and texts.written_name(str(path)) == str(path):
             self.known[str(path)] = _owner_of(provider, source, stamp)
         return source
 

@@ -59,15 +59,14 @@ class IndexStore:
         self.refused = {}
         known = {entry.metadata: entry.metadata_stamp for entry in self.entries.values()}
         stored = self._home.stored_metas()
-        for path, found in stored.items():
-            if known.get(path.name) == found:
+        for name, found in stored.items():
+            if known.get(name) == found:
                 continue
             try:
-                self.put(read_metadata(path))
+                self.put(read_metadata(self._home.sessions / name))
             except (NeedsRebuild, OSError) as error:
-                self.refused[path.name] = str(error)
-        names = {path.name for path in stored}
-        for key in [key for key, entry in self.entries.items() if entry.metadata not in names]:
+                self.refused[name] = str(error)
+        for key in [key for key, entry in self.entries.items() if entry.metadata not in stored]:
             self.remove(key)
 
     def put(self, metadata: SessionMetadata) -> None:
