@@ -28,7 +28,7 @@ from kato_tui.core.ingest.batch import Report, SessionIngest, Stores
 from kato_tui.core.ingest.discover import Discovery, FoundSession, Root, roots_of
 from kato_tui.core.ingest.fold import HalfWritten
 from kato_tui.core.ingest.forget import forget_twin
-from kato_tui.core.ingest.glimpse import glimpse
+from kato_tui.core.ingest.glimpse import Glimpses
 from kato_tui.core.listener import Listener, Silent
 from kato_tui.core.logs import JsonLog
 from kato_tui.core.model.facts import AgentState, Facts
@@ -121,6 +121,9 @@ class Engine:
         self._let_go: set[str] = set()
         #: Sessions whose document was met in the middle of being written.
         self._half_written: set[str] = set()
+        self._glimpses = Glimpses()
+        #: At how many unread logs a list of all sessions may look; None for all of them.
+        self.first_looks: int | None = None
 
     @property
     def roots(self) -> list[Root]:
@@ -223,13 +226,20 @@ class Engine:
 
     def facts(self, key: str) -> Facts:
         """What is known about a session now: stored facts, or a glimpse at the ends of its log."""
+        return self._facts(key, look=True)
+
+    def _facts(self, key: str, *, look: bool) -> Facts:
         entry = self.index.entries.get(key)
         session = self.sessions.get(key)
         if session is None:
             return entry.facts if entry is not None else Facts()
         source = session.sources[-1]
-        known = entry is not None and not self._changed(session, entry)
-        facts = entry.facts if entry is not None and known else glimpse(session.provider, source)
+        if entry is not None and not self._changed(session, entry):
+            facts = entry.facts
+        elif look or self._glimpses.holds(session):
+            facts = self._glimpses.of(session)
+        else:
+            facts = entry.facts if entry is not None else Facts()
         if session.provider.process_gone(source):
             facts = replace(facts, agent_state=AgentState("ended", "process-gone", since=facts.last_activity))
         return facts
@@ -237,10 +247,20 @@ class Engine:
     def status(self) -> Status:
         """All there is to show, from memory; only sessions with recordings have their metadata looked at."""
         keys = sorted(self.sessions.keys() | self.index.entries.keys())
-        sessions = [self.session_status(key) for key in keys]
+        looks = self._worth_a_look()
+        sessions = [self._session_status(key, look=key in looks) for key in keys]
         return Status(engine=self.engine_status(), sessions=sessions, warnings=list(self.notices))
 
+    def _worth_a_look(self) -> set[str]:
+        """The unread sessions whose logs a list of all looks at: a first look costs milliseconds each."""
+        unread = [session for session in self.pending() if not self._glimpses.holds(session)]
+        unread.sort(key=lambda session: -session.stamp.mtime_ns)
+        return {session.key for session in unread[: self.first_looks]}
+
     def session_status(self, key: str) -> SessionStatus:
+        return self._session_status(key, look=True)
+
+    def _session_status(self, key: str, *, look: bool) -> SessionStatus:
         entry = self.index.entries.get(key)
         recordings: list[RecordingStatus] = []
         refused = self.index.refused
@@ -253,7 +273,7 @@ class Engine:
                 problem = str(error)
         provider = self._providers.get(key.partition(":")[0])
         found = self.sessions[key].sources[-1] if key in self.sessions else None
-        return session_status(key, entry, self.facts(key), provider, recordings, problem, found)
+        return session_status(key, entry, self._facts(key, look=look), provider, recordings, problem, found)
 
     def engine_status(self) -> EngineStatus:
         about = About(str(self.home.root), self._since, self.watching, self.latency_ms, self.totals)

@@ -9,7 +9,7 @@ import queue
 import subprocess
 import sys
 import threading
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -44,21 +44,19 @@ class Pool:
         self._wake = wake
         self._size = size
         self._workers: list[_Worker] = []
-        self._jobs: deque[Json] = deque()
+        #: By session, in the order in which they are done. There may be thousands, asked about one by one.
+        self._jobs: OrderedDict[str, Json] = OrderedDict()
         self._answers: queue.SimpleQueue[tuple[_Worker, Json | None]] = queue.SimpleQueue()
 
     def submit(self, job: Json, *, urgent: bool = False) -> None:
         """Do it when a worker is free; an urgent one before the others."""
+        self._jobs[job["key"]] = job
         if urgent:
-            self._jobs.appendleft(job)
-        else:
-            self._jobs.append(job)
+            self._jobs.move_to_end(job["key"], last=False)
         self._hand_out()
 
     def has(self, key: str) -> bool:
-        return any(job["key"] == key for job in self._jobs) or any(
-            worker.job is not None and worker.job["key"] == key for worker in self._workers
-        )
+        return key in self._jobs or any(worker.job is not None and worker.job["key"] == key for worker in self._workers)
 
     @property
     def busy(self) -> bool:
@@ -66,7 +64,7 @@ class Pool:
 
     def cancel(self, key: str) -> None:
         """Let go of a session at once. A worker in the middle of it is killed: that loses nothing."""
-        self._jobs = deque(job for job in self._jobs if job["key"] != key)
+        self._jobs.pop(key, None)
         for worker in [worker for worker in self._workers if worker.job is not None and worker.job["key"] == key]:
             self._dismiss(worker)
 
@@ -109,7 +107,7 @@ class Pool:
                 free = self._hire()
             if free is None:
                 return
-            free.job = self._jobs.popleft()
+            _, free.job = self._jobs.popitem(last=False)
             if not _say(free, free.job):
                 self._answers.put((free, None))
 

@@ -46,6 +46,10 @@ _JUMP: Final = 5.0
 #: Reading more than this, in one session or in all that wait, is left to the worker processes.
 _HEAVY: Final = 1 << 20
 _HEAVY_TOGETHER: Final = 4 << 20
+#: So long a session is read after all others that came to light with it: it keeps a worker busy for a while.
+_GIANT: Final = 64 << 20
+#: First looks that one list of sessions waits for; the others show when they are read, the newest first.
+_FIRST_LOOKS: Final = 64
 _SHOWN_EVENTS: Final = 200
 
 
@@ -78,6 +82,7 @@ class Service:
         self._done, self._total, self._bytes = 0, 0, 0
         self._reading: dict[str, int] = {}
         engine.listener = self
+        engine.first_looks = _FIRST_LOOKS
 
     def start(self) -> None:
         """Take the home (`HomeBusy` when another engine has it) and begin to watch."""
@@ -334,18 +339,24 @@ class Service:
         self.engine.say("config-taken", "info", "the settings changed and are in force")
 
     def _want(self, keys: set[str]) -> None:
-        new = [key for key in sorted(keys) if not self._is_wanted(key)]
+        sizes = {key: self._bytes_to_read(key) for key in keys if not self._is_wanted(key)}
+        new = sorted(sizes, key=lambda key: (sizes[key] >= _GIANT, -self._changed_at(key), key))
         self._total += len(new)
         if self.pool is None:
             self._waiting.extend(new)
             return
-        sizes = {key: self._bytes_to_read(key) for key in new}
-        together = sum(sizes.values()) > _HEAVY_TOGETHER or self.pool.busy
-        for key, size in sizes.items():
+        together = sum(size for size in sizes.values() if size < _HEAVY) > _HEAVY_TOGETHER
+        for key in new:
+            size = sizes[key]
             if size >= _HEAVY or (together and not self.engine.is_live(key)):
                 self._delegate(key)
             else:
                 self._waiting.append(key)
+
+    def _changed_at(self, key: str) -> int:
+        """What was worked on last is read first."""
+        session = self.engine.sessions.get(key)
+        return session.stamp.mtime_ns if session is not None else 0
 
     def _is_wanted(self, key: str) -> bool:
         return key in self._waiting or (self.pool is not None and self.pool.has(key))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from kato_tui.core.ingest import reader
+from kato_tui.core.store.fs import Fs
 from tests.machine import CLAUDE, CODEX, DOCUMENT, GEMINI, Machine, Place, counted_reads
 from tests.unit import claude_log, codex_log, gemini_log
 
@@ -166,3 +168,49 @@ def test_a_document_that_stays_half_written_does_not_hold_up_the_jsonl_that_went
     new.write(gemini_log.lines(gemini_log.header(), gemini_log.user("one"), gemini_log.user("two", "u2", 5)))
     assert new.run().problems == {}
     assert [event["payload"]["text"] for event in new.events()] == ["one", "two"]
+
+
+def test_a_list_looks_at_the_newest_unread_logs_only_and_at_each_once(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    for number in range(6):
+        name = f".claude/projects/-w/{number:08}-0000-4000-8000-000000000001.jsonl"
+        path = _put(machine, name, claude_log.lines(claude_log.typed(f"prompt {number}")))
+        os.utime(path, (1_000_000 + number, 1_000_000 + number))
+    engine = machine.engine()
+    engine.first_looks = 2
+    titled: list[list[str]] = []
+    for opened in (2, 2, 2, 0):
+        with counted_reads() as traffic:
+            titled.append([one.title for one in engine.status().sessions if one.title])
+        assert traffic.opened == opened
+    assert titled[0] == ["prompt 4", "prompt 5"]
+    assert [len(titles) for titles in titled] == [2, 4, 6, 6]
+    with path.open("ab") as log:
+        log.write(claude_log.lines(claude_log.title("custom-title", "renamed")))
+    engine.discover()
+    with counted_reads() as traffic:
+        assert engine.session_status(f"claude:{path.stem}").title == "renamed"
+    assert traffic.opened == 1
+    engine.close()
+
+
+def test_a_live_append_costs_one_write_of_metadata(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.write(_claude(range(3)))
+    engine = machine.engine()
+    engine.bring_up_to_date()
+    written: list[Path] = []
+    replace = Fs.replace
+
+    def counting(self: Fs, source: Path, target: Path) -> None:
+        written.append(target)
+        replace(self, source, target)
+
+    with machine.path.open("ab") as log:
+        log.write(_claude(range(3, 4)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Fs, "replace", counting)
+        engine.discover()
+        engine.bring_up_to_date()
+    engine.close()
+    assert written == [machine.home.meta(CLAUDE.key)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 import time
@@ -12,7 +13,8 @@ from typing import Any
 import orjson
 import pytest
 
-from kato_tui.core import control
+from kato_tui.core import control, identity
+from kato_tui.core import service as service_module
 from kato_tui.core.client import Client, NotRunning
 from kato_tui.core.config import Config, WatchConfig
 from kato_tui.core.control import Control
@@ -167,3 +169,28 @@ def test_a_log_that_is_rewritten_while_it_is_read_is_read_again_right_after(
     log.write_bytes(say("one"))
     running.wait(lambda: running.holds("a", "two"))
     running.close()
+
+
+def test_what_was_worked_on_last_is_read_first_and_a_giant_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service_module, "_GIANT", 1000)
+    logs = tmp_path / "toys"
+    logs.mkdir()
+    for age, name in enumerate(("giant", "new", "middle", "old")):
+        path = logs / f"{name}.jsonl"
+        path.write_bytes(say("word " * (400 if name == "giant" else 1)))
+        os.utime(path, (2_000_000 - age, 2_000_000 - age))
+    config = Config(global_auto_generate_snapshots=True)
+    service = Service(Engine(Home(tmp_path / ".kato"), config, {"toy": Toy()}, {}, tmp_path), config)
+    keys = {f"toy:{name}": name for name in ("giant", "new", "middle", "old")}
+    shorts = {identity.short_id(identity.session_id(key)): name for key, name in keys.items()}
+    service.start()
+    deadline = time.monotonic() + 10
+    events: tuple[dict[str, object], ...] = ()
+    while len(events) < 4 and time.monotonic() < deadline:
+        service.hub.changes(service.hub.changes(0).version, 0.1)
+        events = service.hub.changes(0).events
+    service.stop()
+    assert service.join(5)
+    assert [shorts[str(event["sessionShortId"])] for event in events] == ["new", "middle", "old", "giant"]

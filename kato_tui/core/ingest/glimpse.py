@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import replace
 from typing import Final
 
 from kato_tui.core.errors import SourceUnreadable
 from kato_tui.core.ingest import reader
+from kato_tui.core.ingest.discover import FoundSession
 from kato_tui.core.model.facts import AgentState, Facts
 from kato_tui.core.providers.base import Provider, SourceFile, Translator
 
@@ -18,6 +20,28 @@ _TAIL: Final = 64 << 10
 _MAX_TAIL: Final = 1 << 20
 #: Documents cannot be read in part; larger ones are left to the full pass.
 _MAX_DOCUMENT: Final = 4 << 20
+#: Looks that are remembered. Once a session is read, it is known better.
+_KEPT: Final = 1024
+
+
+class Glimpses:
+    """First looks, each taken once for every state of a log."""
+
+    def __init__(self) -> None:
+        self._taken: OrderedDict[str, tuple[reader.FileStamp, Facts]] = OrderedDict()
+
+    def holds(self, session: FoundSession) -> bool:
+        taken = self._taken.get(session.key)
+        return taken is not None and taken[0] == session.stamp
+
+    def of(self, session: FoundSession) -> Facts:
+        """The facts of a glimpse, for reading only."""
+        if not self.holds(session):
+            self._taken.pop(session.key, None)
+            self._taken[session.key] = session.stamp, glimpse(session.provider, session.sources[-1])
+            while len(self._taken) > _KEPT:
+                self._taken.popitem(last=False)
+        return self._taken[session.key][1]
 
 
 def glimpse(provider: Provider, source: SourceFile) -> Facts:

@@ -210,7 +210,7 @@ class LineReader:
     @property
     def at_end(self) -> bool:
         """Whether all is read that the file held when it was opened; not known of a compressed one."""
-        return self._stream.size is not None and self._position >= self._stream.size
+        return not self._ready and self._stream.size is not None and self._position >= self._stream.size
 
     def torn(self) -> bytes:
         """What stands after the last newline: no record yet, as far as a live log goes."""
