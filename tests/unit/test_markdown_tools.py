@@ -157,6 +157,12 @@ def test_that_a_task_list_was_taken_is_not_worth_a_block_but_a_failure_is() -> N
     assert "Error from TodoWrite" in rendered(taken[0], returns("no such list", isError=True))
 
 
+def test_a_change_that_was_made_in_silence_is_shown_once() -> None:
+    change = calls("apply_patch", {"input": _PATCH})
+    assert rendered(change, returns("")) == rendered(change)
+    assert "*Nothing printed.*" in rendered(change, returns("", isError=True))
+
+
 def test_a_small_change_in_a_large_edit_keeps_its_context_short() -> None:
     rows = [f"row {number}" for number in range(500)]
     old, new = "\n".join(rows), "\n".join([*rows[:250], "changed", *rows[251:]])

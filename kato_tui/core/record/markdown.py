@@ -144,6 +144,8 @@ class MarkdownWriter:
         view = tools.result_view(name, payload, limit)
         if view.pointer:
             return _Piece(f"{_named(name, detail)} → agent {md.code(view.pointer)}", by_user=False)
+        if not view.body and not view.note:
+            return None
         title = f"{'Error from' if failed else 'Result of'} {label}"
         return _Piece(_fold(f"{title} ({view.note})" if view.note else title, view.body), by_user=False)
 

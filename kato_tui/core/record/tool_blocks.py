@@ -47,7 +47,7 @@ def call_view(name: str, given: Any) -> View:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A result: what stands after its title in brackets, and what unfolds."""
+    """A result: what stands after its title in brackets, and what unfolds; with neither it is not worth a block."""
 
     note: str
     body: str
@@ -73,6 +73,8 @@ def result_view(name: str, payload: dict[str, Any], limit: int | None) -> Outcom
     elif fields is not None and (payload.get("isError") or not _is_command(name)):
         shown, rest = cut(_dumped(fields), limit)
         body = fence(shown, "json")
+    elif _is_edit(name) and not payload.get("isError"):
+        return Outcome(note, "")
     else:
         return Outcome(note, "*Nothing printed.*")
     return Outcome(note, f"{body}\n\n{rest}" if rest else body)
@@ -126,6 +128,11 @@ def _agent_note(fields: Any) -> str:
 def _is_command(name: str) -> bool:
     """Whether what is left of a silent result are only flags of the tool, such as `interrupted`."""
     return TOOLS.get(name) is _shell
+
+
+def _is_edit(name: str) -> bool:
+    """Whether the call has shown the change already, so that silence means only that it was made."""
+    return TOOLS.get(name) in (_edit, _write, _patch)
 
 
 def cut(text: str, limit: int | None) -> tuple[str, str]:
