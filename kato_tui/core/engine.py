@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -246,10 +246,13 @@ class Engine:
 
     def status(self) -> Status:
         """All there is to show, from memory; only sessions with recordings have their metadata looked at."""
-        keys = sorted(self.sessions.keys() | self.index.entries.keys())
+        return Status(engine=self.engine_status(), sessions=list(self.session_statuses()), warnings=list(self.notices))
+
+    def session_statuses(self) -> Iterator[SessionStatus]:
+        """The sessions of the status one by one: thousands of them at once take a lot of memory."""
         looks = self._worth_a_look()
-        sessions = [self._session_status(key, look=key in looks) for key in keys]
-        return Status(engine=self.engine_status(), sessions=sessions, warnings=list(self.notices))
+        for key in sorted(self.sessions.keys() | self.index.entries.keys()):
+            yield self._session_status(key, look=key in looks)
 
     def _worth_a_look(self) -> set[str]:
         """The unread sessions whose logs a list of all looks at: a first look costs milliseconds each."""

@@ -17,6 +17,7 @@ from kato_tui.core.engine import Engine
 from kato_tui.core.errors import KatoError
 from kato_tui.core.model.base import Contract
 from kato_tui.core.model.intents import Intent
+from kato_tui.core.model.status import Status
 from kato_tui.core.store.twin import TwinReader
 
 Json = dict[str, Any]
@@ -35,7 +36,7 @@ class Operations:
         self._engine = engine
         self._table: dict[str, Callable[[Json], Json]] = {
             "ping": lambda _: {"pid": os.getpid()},
-            "status": lambda _: _plain(engine.status()),
+            "status": lambda _: _status(engine),
             "engine": lambda _: _plain(engine.engine_status()),
             "session": lambda fields: _plain(engine.session_status(self._key(fields))),
             "submit": self._submit,
@@ -120,6 +121,13 @@ def _page(twin: TwinReader, begin: int, limit: int) -> list[Json]:
         if len(found) >= limit or size > _PAGE_BYTES:
             break
     return found
+
+
+def _status(engine: Engine) -> Json:
+    """As `engine.status()`, each session made plain before the next one is looked at."""
+    sessions = [_plain(one) for one in engine.session_statuses()]
+    found = _plain(Status(engine=engine.engine_status(), sessions=[], warnings=list(engine.notices)))
+    return found | {"sessions": sessions}
 
 
 def _plain(value: Contract) -> Json:

@@ -104,7 +104,7 @@ def test_a_question_that_no_code_was_ready_for_is_answered_and_ends_nothing(
 ) -> None:
     machine = Machine(tmp_path)
     host = _host(machine)
-    monkeypatch.setattr(host.service.engine, "status", _unforeseen)
+    monkeypatch.setattr(host.service.engine, "engine_status", _unforeseen)
     with Client(machine.home) as client:
         with pytest.raises(Exception, match=r"fault of kato-tui itself.*KeyError"):
             client.request("status")

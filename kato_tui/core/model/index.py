@@ -60,10 +60,3 @@ class FileOwner(Contract):
     compressed: bool = False
     generation: str = ""
     parent: str | None = None
-
-
-class Index(Contract):
-    schema_version: Literal[1] = INDEX_SCHEMA_VERSION
-    sessions: dict[str, IndexEntry] = Field(default_factory=dict)
-    #: By path; only files whose names do not tell whose they are.
-    files: dict[str, FileOwner] = Field(default_factory=dict)

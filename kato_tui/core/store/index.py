@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
 import orjson
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from kato_tui.core.clock import Clock
 from kato_tui.core.errors import NeedsRebuild
-from kato_tui.core.model.index import FileOwner, Index, IndexEntry, RecordingEntry
+from kato_tui.core.model.index import INDEX_SCHEMA_VERSION, FileOwner, IndexEntry, RecordingEntry
 from kato_tui.core.model.session import SessionMetadata
 from kato_tui.core.paths import Home
 from kato_tui.core.record.periods import behind
@@ -18,7 +19,13 @@ from kato_tui.core.store.atomic import write_atomic
 from kato_tui.core.store.fs import Fs
 from kato_tui.core.store.sessions import read_metadata
 
-_INDEX: Final = TypeAdapter(Index)
+_ENTRY: Final = TypeAdapter(IndexEntry)
+_ENTRIES: Final = TypeAdapter(dict[str, IndexEntry])
+_OWNER: Final = TypeAdapter(FileOwner)
+_OWNERS: Final = TypeAdapter(dict[str, FileOwner])
+_HEAD: Final = b'{"schemaVersion":%d,"sessions":{\n' % INDEX_SCHEMA_VERSION
+_MIDDLE: Final = b'\n},"files":{\n'
+_END: Final = b"\n}}\n"
 #: Written at most this often: the index only saves work, it never holds the truth. A write costs as much as there are
 #: sessions, and after a crash only the metadata is read again that changed since the last one.
 _EVERY: Final = timedelta(seconds=30)
@@ -40,16 +47,15 @@ class IndexStore:
 
     def load(self) -> bool:
         """Read the index; if it is missing, damaged or of another version, rebuild it. True when it was usable."""
+        usable = True
         try:
-            found = _INDEX.validate_json(self._home.index.read_bytes())
-        except (OSError, ValidationError):
+            with self._home.index.open("rb") as lines:
+                self.entries, self.files = _read(lines)
+        except (OSError, ValueError):
             self.entries = {}
-            self._refresh()
-            return False
-        self.files = dict(found.files)
-        self.entries = dict(found.sessions)
+            usable = False
         self._refresh()
-        return True
+        return usable
 
     def _refresh(self) -> None:
         """Read the metadata files that are not as the index says; one that cannot be used takes only itself out.
@@ -89,11 +95,41 @@ class IndexStore:
         now = self._clock.now()
         if not self._dirty or (not force and self._written is not None and now - self._written < _EVERY):
             return
-        value = _INDEX.dump_python(
-            Index(sessions=self.entries, files=self.files), by_alias=True, exclude_none=True, mode="json"
-        )
-        write_atomic(self._fs, self._home.index, orjson.dumps(value), durable=False)
+        write_atomic(self._fs, self._home.index, _written(self.entries, self.files), durable=False)
         self._dirty, self._written = False, now
+
+
+# The file is one JSON object with a line for each entry: read line by line, thousands of entries take a third of the
+# memory that the whole text and its values would take beside them.
+
+
+def _written(entries: dict[str, IndexEntry], files: dict[str, FileOwner]) -> bytes:
+    sessions = (_line(key, _ENTRY.dump_json(one, by_alias=True, exclude_none=True)) for key, one in entries.items())
+    owners = (_line(path, _OWNER.dump_json(one, by_alias=True, exclude_none=True)) for path, one in files.items())
+    return b"".join((_HEAD, b",\n".join(sessions), _MIDDLE, b",\n".join(owners), _END))
+
+
+def _line(key: str, value: bytes) -> bytes:
+    return orjson.dumps(key) + b":" + value
+
+
+def _read(lines: Iterable[bytes]) -> tuple[dict[str, IndexEntry], dict[str, FileOwner]]:
+    """`ValueError` for anything that was not written by this version, or not to its end."""
+    entries: dict[str, IndexEntry] = {}
+    owners: dict[str, FileOwner] = {}
+    expected = [_HEAD, _MIDDLE.lstrip(), _END.lstrip()]
+    for line in lines:
+        if line == expected[0]:
+            expected.pop(0)
+            if not expected:
+                return entries, owners
+        elif len(expected) == 2 and line.strip():
+            entries |= _ENTRIES.validate_json(b"{%b}" % line.rstrip(b",\n"))
+        elif len(expected) == 1 and line.strip():
+            owners |= _OWNERS.validate_json(b"{%b}" % line.rstrip(b",\n"))
+        elif line.strip():
+            break
+    raise ValueError("not an index of this version")
 
 
 def entry_of(home: Home, metadata: SessionMetadata) -> IndexEntry:
