@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from kato_tui.core.store.fs import Fs
 
@@ -13,15 +15,52 @@ class Crash(BaseException):
     """The process is gone: no `except Exception` may catch it."""
 
 
-class CrashingFs(Fs):
-    """Counts every changing operation. At number `at` it tears a write after `tear` bytes (or fails) and stops."""
+#: How many bytes of a torn write get through, by its length.
+Cut = Callable[[int], int]
 
-    def __init__(self, at: int | None = None, tear: float = 0.0, error: int | None = None) -> None:
+
+def none_of(length: int) -> int:
+    return 0
+
+
+def one_of(length: int) -> int:
+    return min(1, length)
+
+
+def half(length: int) -> int:
+    return length // 2
+
+
+def almost(length: int) -> int:
+    return max(0, length - 1)
+
+
+def all_of(length: int) -> int:
+    return length
+
+
+CUTS: Final[tuple[Cut, ...]] = (none_of, one_of, half, almost, all_of)
+
+
+class UnsyncedFs(Fs):
+    """Leaves out the syncs, which only cost time where no power can be cut."""
+
+    def sync(self, descriptor: int) -> None:
+        pass
+
+    def sync_folder(self, folder: Path) -> None:
+        pass
+
+
+class CrashingFs(UnsyncedFs):
+    """Counts every changing operation. At number `at` it tears a write by `cut` (or fails) and stops."""
+
+    def __init__(self, at: int | None = None, cut: Cut = none_of, error: int | None = None) -> None:
         self.count = 0
         #: The numbers of the operations that can be torn.
         self.writes: list[int] = []
         self._at = at
-        self._tear = tear
+        self._cut = cut
         self._error = error
         self._dead = False
 
@@ -56,19 +95,19 @@ class CrashingFs(Fs):
 
     def write(self, descriptor: int, data: bytes) -> None:
         if self._tick_write():
-            super().write(descriptor, data[: int(len(data) * self._tear)])
+            super().write(descriptor, data[: self._cut(len(data))])
             self._die()
         super().write(descriptor, data)
 
     def write_at(self, descriptor: int, data: bytes, position: int) -> None:
         if self._tick_write():
-            super().write_at(descriptor, data[: int(len(data) * self._tear)], position)
+            super().write_at(descriptor, data[: self._cut(len(data))], position)
             self._die()
         super().write_at(descriptor, data, position)
 
     def sync(self, descriptor: int) -> None:
-        """Counted, not done: a killed process loses nothing of what the system has already taken."""
         self._before()
+        super().sync(descriptor)
 
     def truncate(self, descriptor: int, length: int) -> None:
         self._before()
@@ -96,6 +135,15 @@ class CrashingFs(Fs):
 
     def sync_folder(self, folder: Path) -> None:
         self._before()
+        super().sync_folder(folder)
+
+    def make_folder(self, folder: Path) -> None:
+        self._before()
+        super().make_folder(folder)
+
+    def make_folder_in(self, folder: int, name: str) -> None:
+        self._before()
+        super().make_folder_in(folder, name)
 
 
 class BrokenFs(CrashingFs):

@@ -85,21 +85,7 @@ class World:
         return [orjson.loads(line) for line in path.read_bytes().splitlines()] if path.exists() else []
 
     def expected(self, recording: Recording, session: str = "talk") -> bytes:
-        """The reference: the fold over the events of the periods, in one go, with nothing in between."""
-        events = self.events(session)
-        whole = b""
-        form = "jsonl" if recording.destination.endswith(".jsonl") else "markdown"
-        writer = writer_for(form, recording.settings)  # type: ignore[arg-type]
-        state, before = writer.begin(), None
-        for period in recording.periods:
-            if before != period.started_cursor - 1:
-                state = writer.begin()
-            before = period.stopped_cursor
-            last = len(events) if period.stopped_cursor is None else period.stopped_cursor
-            for event in events[period.started_cursor - 1 : last]:
-                state, part = writer.render(state, event)
-                whole += part
-        return whole
+        return fold(recording, self.events(session))
 
     def codes(self) -> list[str]:
         return [notice.code for notice in self.engine.notices]
@@ -109,3 +95,20 @@ def body(path: Path) -> bytes:
     """A recording without the frontmatter that kato-tui made."""
     data = path.read_bytes()
     return data.partition(b"\n---\n")[2] if data.startswith(b"---\n") else data
+
+
+def fold(recording: Recording, events: list[dict[str, Any]]) -> bytes:
+    """The reference: the events of the periods rendered in one go, with nothing in between."""
+    whole = b""
+    form = "jsonl" if recording.destination.endswith(".jsonl") else "markdown"
+    writer = writer_for(form, recording.settings)  # type: ignore[arg-type]
+    state, before = writer.begin(), None
+    for period in recording.periods:
+        if before != period.started_cursor - 1:
+            state = writer.begin()
+        before = period.stopped_cursor
+        last = len(events) if period.stopped_cursor is None else period.stopped_cursor
+        for event in events[period.started_cursor - 1 : last]:
+            state, part = writer.render(state, event)
+            whole += part
+    return whole

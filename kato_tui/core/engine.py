@@ -47,7 +47,7 @@ from kato_tui.core.record.outcomes import ref_of
 from kato_tui.core.record.policy import write_policy
 from kato_tui.core.record.recorder import Recorder
 from kato_tui.core.status import About, engine_status, recording_statuses, session_status
-from kato_tui.core.store.fs import Fs
+from kato_tui.core.store.fs import Fs, make_folders
 from kato_tui.core.store.index import IndexStore
 from kato_tui.core.store.lock import EngineLock
 from kato_tui.core.store.sessions import SessionStore
@@ -138,7 +138,7 @@ class Engine:
         """Take the home and find the sessions. Reads no log."""
         try:
             for folder in self.home.folders():
-                self._fs.make_folder(folder)
+                make_folders(self._fs, folder)
             self._lock.acquire()
         except OSError as error:
             raise HomeUnusable(
@@ -147,6 +147,7 @@ class Engine:
             ) from error
         self._since = stamp(self.clock.now())
         self.index.load()
+        self._clear_leftovers()
         self._settle()
         self._discovery.known = dict(self.index.files)
         self.discover()
@@ -525,6 +526,16 @@ class Engine:
         return sum(forget_twin(self._stores, session, self.index) for session in self.sessions.values())
 
     # Recordings.
+
+    def _clear_leftovers(self) -> None:
+        """Remove what processes that died left half done; it was never more than a copy."""
+        unsettled = [key for key, entry in self.index.entries.items() if entry.unsettled]
+        wanted = self.recorder.pending_files(unsettled) if not self.index.refused else None
+        for path in self.home.temporary_files():
+            self._fs.unlink(path)
+        for path in self.home.pending_files() if wanted is not None else ():
+            if path not in wanted:
+                self._fs.unlink(path)
 
     def _settle(self) -> None:
         """Finish all appends that a crash left unfinished, before anything is appended to any of those files."""

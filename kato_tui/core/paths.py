@@ -23,6 +23,8 @@ _ASIDE = re.compile(r"\.(?:torn|before-rebuild)-\d+$")
 
 META_SUFFIX: Final = ".meta.json"
 TWIN_SUFFIX: Final = ".twin.jsonl"
+PENDING_SUFFIX: Final = ".pending"
+TEMPORARY_SUFFIX: Final = ".tmp"
 
 
 def safe_name(text: str) -> str:
@@ -110,7 +112,7 @@ class Home:
 
         Named by their hash: the next bytes are written down while the metadata still speaks of these.
         """
-        return self.sessions / f"{_key_name(session_key)}.{safe_name(recording_id)}.{safe_name(digest[:16])}.pending"
+        return self.sessions / f"{_key_name(session_key)}.{safe_name(recording_id)}.{safe_name(digest[:16])}{PENDING_SUFFIX}"
 
     def session_files(self, session_key: str) -> list[Path]:
         """All files of one session: metadata, twin, bytes about to be appended, and what was set aside of them."""
@@ -119,8 +121,16 @@ class Home:
         return [
             path
             for path in _files(self.sessions)
-            if path.name.startswith(starts) or (path.name.startswith(stem + ".") and path.name.endswith(".pending"))
+            if path.name.startswith(starts) or (path.name.startswith(stem + ".") and path.name.endswith(PENDING_SUFFIX))
         ]
+
+    def temporary_files(self) -> list[Path]:
+        """Files that were to take the place of others, and whose process died before that."""
+        return [path for path in (*_files(self.root), *_files(self.sessions)) if path.name.endswith(TEMPORARY_SUFFIX)]
+
+    def pending_files(self) -> list[Path]:
+        """Bytes about to be appended to recordings, of all sessions."""
+        return [path for path in _files(self.sessions) if path.name.endswith(PENDING_SUFFIX)]
 
     def set_aside_files(self) -> list[Path]:
         """Torn tails and what was there before a rebuild, of all sessions."""

@@ -11,7 +11,7 @@ import pytest
 from kato_tui.core.ingest import reader
 from kato_tui.core.paths import Home
 from tests.conftest import ManualClock
-from tests.crashing import DISK_FULL, IO_ERROR, Crash, CrashingFs
+from tests.crashing import CUTS, DISK_FULL, IO_ERROR, Crash, CrashingFs, Cut, half
 from tests.toy import Bench, say
 
 Day = Callable[[Bench, CrashingFs | None], None]
@@ -55,14 +55,14 @@ def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "CHUNK", 100)
 
 
-def _crash_everywhere(tmp_path: Path, name: str, tear: float, error: int | None) -> int:
+def _crash_everywhere(tmp_path: Path, name: str, cut: Cut, error: int | None) -> int:
     day = DAYS[name]
     wanted = _run(tmp_path / "reference", day, None)
     counting = CrashingFs()
     _run(tmp_path / "counting", day, counting)
     for at in range(1, counting.count + 1):
         base = tmp_path / f"{at}"
-        broken = _run(base, day, CrashingFs(at, tear, error))
+        broken = _run(base, day, CrashingFs(at, cut, error))
         # The log itself goes on: after the restart it has reached the end of the day.
         broken.path.write_bytes(wanted.path.read_bytes())
         broken.ingest()
@@ -83,15 +83,15 @@ def _expected(name: str, broken: Bench, wanted: Bench) -> list[str]:
 
 
 @pytest.mark.parametrize("day", sorted(DAYS))
-@pytest.mark.parametrize("tear", [0.0, 0.5, 0.99, 1.0])
-def test_a_kill_at_every_operation_loses_nothing_and_repeats_nothing(tmp_path: Path, day: str, tear: float) -> None:
-    assert _crash_everywhere(tmp_path, day, tear, None) > 20
+@pytest.mark.parametrize("cut", CUTS)
+def test_a_kill_at_every_operation_loses_nothing_and_repeats_nothing(tmp_path: Path, day: str, cut: Cut) -> None:
+    assert _crash_everywhere(tmp_path, day, cut, None) > 20
 
 
 @pytest.mark.parametrize("day", sorted(DAYS))
 @pytest.mark.parametrize("error", [DISK_FULL, IO_ERROR])
 def test_an_error_at_every_operation_heals(tmp_path: Path, day: str, error: int) -> None:
-    assert _crash_everywhere(tmp_path, day, 0.5, error) > 20
+    assert _crash_everywhere(tmp_path, day, half, error) > 20
 
 
 def test_a_twin_without_its_metadata_is_continued_not_doubled(tmp_path: Path) -> None:

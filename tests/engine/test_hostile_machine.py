@@ -18,7 +18,7 @@ from kato_tui.core.paths import Home
 from kato_tui.core.providers.base import SourceFile
 from kato_tui.core.store.fs import Fs
 from tests.conftest import ManualClock
-from tests.crashing import Crash, CrashingFs
+from tests.crashing import Crash, CrashingFs, half
 from tests.machine import CLAUDE, GEMINI, Machine
 from tests.toy import Bench, say
 from tests.unit import claude_log, gemini_log
@@ -152,7 +152,7 @@ def test_an_engine_that_was_killed_leaves_its_home_to_the_next(tmp_path: Path) -
     machine = Machine(tmp_path)
     machine.write(claude_log.lines(*claude_log.conversation("hi", "hello")))
     engine = machine.engine()
-    engine._stores = type(engine._stores)(machine.home, engine.store, machine.clock, CrashingFs(2, 0.5))
+    engine._stores = type(engine._stores)(machine.home, engine.store, machine.clock, CrashingFs(2, half))
     with pytest.raises(Crash):
         engine.bring_up_to_date()
     engine._lock.release()
@@ -164,7 +164,7 @@ def test_a_disk_that_is_full_stops_one_session_and_heals(tmp_path: Path) -> None
     machine = Machine(tmp_path)
     machine.write(claude_log.lines(*claude_log.conversation("hi", "hello")))
     engine = machine.engine()
-    engine._stores = type(engine._stores)(machine.home, engine.store, machine.clock, CrashingFs(2, 0.5, 28))
+    engine._stores = type(engine._stores)(machine.home, engine.store, machine.clock, CrashingFs(2, half, 28))
     assert list(engine.bring_up_to_date().problems) == [CLAUDE.key]
     engine._stores = type(engine._stores)(machine.home, engine.store, machine.clock, Fs())
     assert engine.bring_up_to_date().problems == {}

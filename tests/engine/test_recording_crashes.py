@@ -10,7 +10,7 @@ import pytest
 
 from kato_tui.core.ingest import reader
 from kato_tui.core.record import recorder
-from tests.crashing import DISK_FULL, IO_ERROR, Crash, CrashingFs
+from tests.crashing import CUTS, DISK_FULL, IO_ERROR, Crash, CrashingFs, Cut, half
 from tests.world import World, body
 
 #: What the user says, turn by turn: two recordings of one session, a stop, a capture, a resumed recording, and a
@@ -100,7 +100,7 @@ def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorder, "_MAX_INLINE", 200)
 
 
-def _crash_everywhere(tmp_path: Path, tear: float, error: int | None, share: int, shares: int) -> None:
+def _crash_everywhere(tmp_path: Path, cut: Cut, error: int | None, share: int, shares: int) -> None:
     reference = _day(tmp_path / "reference", None)
     _check(reference, 0)
     periods = {name: _periods(reference, name) for name in FILES}
@@ -109,7 +109,7 @@ def _crash_everywhere(tmp_path: Path, tear: float, error: int | None, share: int
     assert counting.count > 100
     every = range(1, counting.count + 1)
     for at in every if os.environ.get("KATO_LONG") else every[share::shares]:
-        world = _day(tmp_path / f"{at}", CrashingFs(at, tear, error))
+        world = _day(tmp_path / f"{at}", CrashingFs(at, cut, error))
         _after(world)
         _check(world, at)
         assert {name: _periods(world, name) for name in FILES} == periods, f"crash at {at}"
@@ -126,15 +126,14 @@ def _periods(world: World, name: str) -> list[tuple[int, int | None]]:
 
 
 #: Each case takes its share of the operations, and together they take all of them: `KATO_LONG=1` has each take all.
-TEARS = (0.0, 0.5, 0.99, 1.0)
 ERRORS = (DISK_FULL, IO_ERROR)
 
 
-@pytest.mark.parametrize("tear", TEARS)
-def test_a_kill_at_any_operation_leaves_every_event_in_each_recording_once(tmp_path: Path, tear: float) -> None:
-    _crash_everywhere(tmp_path, tear, None, TEARS.index(tear), len(TEARS))
+@pytest.mark.parametrize("cut", CUTS)
+def test_a_kill_at_any_operation_leaves_every_event_in_each_recording_once(tmp_path: Path, cut: Cut) -> None:
+    _crash_everywhere(tmp_path, cut, None, CUTS.index(cut), len(CUTS))
 
 
 @pytest.mark.parametrize("error", ERRORS)
 def test_an_error_at_any_operation_heals(tmp_path: Path, error: int) -> None:
-    _crash_everywhere(tmp_path, 0.5, error, ERRORS.index(error), 2 * len(ERRORS))
+    _crash_everywhere(tmp_path, half, error, ERRORS.index(error), 2 * len(ERRORS))

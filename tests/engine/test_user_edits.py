@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import LONG
-from tests.crashing import Crash, CrashingFs
+from tests.crashing import CUTS, Crash, CrashingFs, Cut, half, none_of
 from tests.world import World, body
 
 ONE, TWO, THREE = (
@@ -219,10 +219,10 @@ def _recording(base: Path) -> Scene:
     return Scene(world, (world.notes / "a.md").stat().st_size)
 
 
-def _crashed(base: Path, at: int | None, tear: float) -> tuple[Scene, CrashingFs]:
+def _crashed(base: Path, at: int | None, cut: Cut) -> tuple[Scene, CrashingFs]:
     """The second event, with a crash at operation `at`."""
     scene = _recording(base)
-    fs = CrashingFs(at, tear)
+    fs = CrashingFs(at, cut)
     with contextlib.suppress(Crash):
         scene.world.start(fs)
         scene.world.hear(TWO)
@@ -249,11 +249,11 @@ def _live_on(world: World, fs: CrashingFs | None) -> None:
     world.engine.tick()
 
 
-def _crash_points(base: Path) -> list[tuple[int, float]]:
+def _crash_points(base: Path) -> list[tuple[int, Cut]]:
     """Every operation, and the writes also torn at several places."""
-    _, fs = _crashed(base, None, 0.0)
+    _, fs = _crashed(base, None, none_of)
     assert fs.count > 10 and len(fs.writes) > 2
-    return [(at, 0.0) for at in range(1, fs.count + 1)] + [(at, tear) for at in fs.writes for tear in (0.1, 0.5, 1.0)]
+    return [(at, none_of) for at in range(1, fs.count + 1)] + [(at, cut) for at in fs.writes for cut in CUTS[1:]]
 
 
 NAMES = [edit.__name__.strip("_") for edit, _ in CASES]
@@ -262,11 +262,11 @@ NAMES = [edit.__name__.strip("_") for edit, _ in CASES]
 @pytest.mark.parametrize(("edit", "check"), CASES, ids=NAMES)
 def test_an_edit_after_a_crash(tmp_path: Path, edit: Edit, check: Check) -> None:
     share = NAMES.index(edit.__name__.strip("_"))
-    for number, (at, tear) in enumerate(_crash_points(tmp_path / "count")):
-        if not (LONG or tear or at % 3 == share % 3):
+    for number, (at, cut) in enumerate(_crash_points(tmp_path / "count")):
+        if not (LONG or cut is not none_of or at % 3 == share % 3):
             # The cases take turns; `KATO_LONG=1` has each take all.
             continue
-        scene, _ = _crashed(tmp_path / str(number), at, tear)
+        scene, _ = _crashed(tmp_path / str(number), at, cut)
         edit(scene)
         _come_back(scene)
         check(scene)
@@ -276,12 +276,12 @@ def test_an_edit_after_a_crash(tmp_path: Path, edit: Edit, check: Check) -> None
 @pytest.mark.parametrize(("edit", "check"), CASES, ids=NAMES)
 def test_an_edit_after_a_crash_and_another_crash_on_the_way_back(tmp_path: Path, edit: Edit, check: Check) -> None:
     """The append is torn in the middle; then the recovery dies at each of its own operations."""
-    _, fs = _crashed(tmp_path / "count", None, 0.0)
+    _, fs = _crashed(tmp_path / "count", None, none_of)
     for at in fs.writes if LONG else fs.writes[-1:]:
         for again in range(1, 40, 1 if LONG else 3):
-            scene, _ = _crashed(tmp_path / f"{at}-{again}", at, 0.5)
+            scene, _ = _crashed(tmp_path / f"{at}-{again}", at, half)
             edit(scene)
-            _come_back(scene, CrashingFs(again, 0.5))
+            _come_back(scene, CrashingFs(again, half))
             scene.world.die()
             _come_back(scene)
             check(scene)

@@ -18,6 +18,7 @@ from kato_tui.core.record.policy import (
     open_destination,
     open_folder,
 )
+from kato_tui.core.store.fs import Fs
 
 
 @pytest.fixture
@@ -177,7 +178,7 @@ def test_a_device_is_denied_even_inside_an_allowed_folder() -> None:
 def test_a_link_put_in_place_after_the_check_is_not_followed(user: Path, policy: WritePolicy, tmp_path: Path) -> None:
     allowed = _allowed(policy, user / "notes/a.md")
     (user / "notes/a.md").symlink_to(tmp_path / "outside/x.md")
-    for create in (True, False):
+    for create in (Fs(), None):
         with pytest.raises(WriteRefused):
             open_destination(allowed, create=create)
     assert not (tmp_path / "outside/x.md").exists()
@@ -191,7 +192,7 @@ def test_a_folder_swapped_for_a_link_after_the_check_is_not_entered(
     (user / "notes/deep").rmdir()
     (user / "notes/deep").symlink_to(tmp_path / "outside")
     with pytest.raises(WriteRefused) as refused:
-        open_destination(allowed, create=True)
+        open_destination(allowed, create=Fs())
     assert refused.value.code == "changed"
     assert not list((tmp_path / "outside").iterdir())
 
@@ -207,25 +208,25 @@ def test_a_file_swapped_for_a_hard_link_or_a_pipe_after_the_check_is_refused(
     path.unlink()
     os.link(secret, path)
     with pytest.raises(WriteRefused) as refused:
-        open_destination(allowed, create=False)
+        open_destination(allowed)
     assert refused.value.code == "hard-link" and secret.read_text() == "secret"
     path.unlink()
     os.mkfifo(path)
     with pytest.raises(WriteRefused):
-        open_destination(allowed, create=False)
+        open_destination(allowed)
 
 
 def test_creating_never_opens_an_existing_file_and_keeps_it_private(user: Path, policy: WritePolicy) -> None:
     allowed = _allowed(policy, user / "new/deep/a.md")
     previous = os.umask(0)
     try:
-        os.close(open_destination(allowed, create=True))
+        os.close(open_destination(allowed, create=Fs()))
     finally:
         os.umask(previous)
     assert stat.S_IMODE(allowed.path.stat().st_mode) == 0o600
     assert stat.S_IMODE(allowed.path.parent.stat().st_mode) == 0o700
     with pytest.raises(WriteRefused) as refused:
-        open_destination(allowed, create=True)
+        open_destination(allowed, create=Fs())
     assert refused.value.code == "exists"
 
 
@@ -234,7 +235,7 @@ def test_a_missing_root_is_not_made(user: Path, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     policy = WritePolicy((disk,), user / ".kato/recordings")
     with pytest.raises(WriteRefused) as refused:
-        open_folder(_allowed(policy, disk / "a.md"))
+        open_folder(_allowed(policy, disk / "a.md"), create=Fs())
     assert refused.value.code == "missing" and not disk.exists()
 
 

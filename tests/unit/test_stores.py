@@ -19,7 +19,7 @@ from kato_tui.core.store.index import IndexStore
 from kato_tui.core.store.lock import EngineLock
 from kato_tui.core.store.sessions import SessionStore, encode_metadata
 from tests.conftest import ManualClock
-from tests.crashing import Crash, CrashingFs
+from tests.crashing import Crash, CrashingFs, half
 
 KEY = "claude:abc"
 
@@ -129,7 +129,7 @@ def test_a_crash_during_a_write_leaves_the_old_or_the_new_file(tmp_path: Path) -
     for at in range(1, counting.count + 1):
         write_atomic(Fs(), path, b"old")
         with pytest.raises(Crash):
-            write_atomic(CrashingFs(at, 0.5), path, b"new and longer")
+            write_atomic(CrashingFs(at, half), path, b"new and longer")
         assert path.read_bytes() in (b"old", b"new and longer")
 
 

@@ -54,7 +54,7 @@ class NotThere(Exception):
 
 @contextmanager
 def _opened(allowed: Allowed) -> Iterator[int]:
-    descriptor = open_destination(allowed, create=False)
+    descriptor = open_destination(allowed)
     try:
         yield descriptor
     finally:
@@ -63,7 +63,7 @@ def _opened(allowed: Allowed) -> Iterator[int]:
 
 def create(fs: Fs, allowed: Allowed, *, folders: bool) -> None:
     """A new, empty file, never in the place of another one."""
-    folder = open_folder(allowed, create=folders)
+    folder = open_folder(allowed, create=fs if folders else None)
     try:
         with refusing(allowed):
             fs.close(fs.create_in(folder, allowed.path.name))
@@ -75,7 +75,7 @@ def create(fs: Fs, allowed: Allowed, *, folders: bool) -> None:
 def clear_leftovers(fs: Fs, allowed: Allowed) -> None:
     """Remove the copy that a crash in the middle of a rewrite leaves."""
     try:
-        folder = open_folder(allowed, create=False)
+        folder = open_folder(allowed)
     except WriteRefused:
         return
     try:
@@ -252,7 +252,7 @@ def _find(descriptor: int, needle: bytes) -> Iterator[int]:
 
 def _rewrite(fs: Fs, allowed: Allowed, descriptor: int, head: tuple[int, int], middle: bytes, rest: int) -> None:
     """A new file in place of the open one: its `head` span, then `middle`, then everything from `rest` on."""
-    folder = open_folder(allowed, create=False)
+    folder = open_folder(allowed)
     name = _temporary(allowed)
     facts = os.fstat(descriptor)
     try:

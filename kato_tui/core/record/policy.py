@@ -11,7 +11,7 @@ import os
 import stat
 import unicodedata
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -20,7 +20,7 @@ from kato_tui.core.config import Config
 from kato_tui.core.errors import ConfigError, KatoError
 from kato_tui.core.paths import Home
 from kato_tui.core.record.destination import forbidden_character, shown
-from kato_tui.core.store.fs import FILE_MODE, FOLDER_MODE
+from kato_tui.core.store.fs import FILE_MODE, Fs
 
 EXTENSIONS: Final = frozenset({".md", ".markdown", ".txt", ".jsonl"})
 #: Linux and macOS file systems refuse longer names, but only once every folder before them exists.
@@ -293,7 +293,7 @@ _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEX
 _FILE_FLAGS: Final = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 
 
-def open_destination(allowed: Allowed, *, create: bool) -> int:
+def open_destination(allowed: Allowed, *, create: Fs | None = None) -> int:
     """A descriptor for appending to the allowed file: a new one with `create`, else the existing one.
 
     Raises `WriteRefused` when the file is not, or no longer, what was allowed; `create` never opens an existing file.
@@ -301,7 +301,7 @@ def open_destination(allowed: Allowed, *, create: bool) -> int:
     folder = open_folder(allowed, create=create)
     try:
         with refusing(allowed):
-            flags = _FILE_FLAGS | (os.O_CREAT | os.O_EXCL if create else 0)
+            flags = _FILE_FLAGS | (os.O_CREAT | os.O_EXCL if create is not None else 0)
             descriptor = os.open(allowed.path.name, flags, FILE_MODE, dir_fd=folder)
     finally:
         os.close(folder)
@@ -312,10 +312,10 @@ def open_destination(allowed: Allowed, *, create: bool) -> int:
     return descriptor
 
 
-def open_folder(allowed: Allowed, *, create: bool = True) -> int:
+def open_folder(allowed: Allowed, *, create: Fs | None = None) -> int:
     """A descriptor of the allowed file's folder, for making or replacing names in it with `dir_fd`.
 
-    Missing folders below the root are made with `create`, private to the user.
+    Missing folders below the root are made by `create`, private to the user.
     """
     with refusing(allowed):
         descriptor = os.open(allowed.root, _FOLDER_FLAGS)
@@ -328,19 +328,14 @@ def open_folder(allowed: Allowed, *, create: bool = True) -> int:
         return descriptor
 
 
-def _enter(folder: int, name: str, create: bool) -> int:
-    try:
-        return os.open(name, _FOLDER_FLAGS, dir_fd=folder)
-    except FileNotFoundError:
-        if not create:
-            raise
-    try:
-        os.mkdir(name, FOLDER_MODE, dir_fd=folder)
-    except FileExistsError:
-        pass  # somebody else made it meanwhile: whether it is a plain folder is seen on opening
-    else:
-        # A power cut must not leave a recording that is synced in a folder that is not.
-        os.fsync(folder)
+def _enter(folder: int, name: str, create: Fs | None) -> int:
+    if create is not None:
+        # Whether what is there is a plain folder is seen on opening.
+        with suppress(FileExistsError):
+            create.make_folder_in(folder, name)
+        # A power cut must not leave a recording that is synced in a folder that is not; also when the folder was
+        # there, whoever made it may have died before this.
+        create.sync(folder)
     return os.open(name, _FOLDER_FLAGS, dir_fd=folder)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -148,6 +149,15 @@ class Recorder:
                 self._settle(key, metadata_of(self._store, key), recording)
             except (WriteRefused, OSError) as error:
                 self._failed(metadata_of(self._store, key), recording, error)
+
+    def pending_files(self, keys: Iterable[str]) -> set[Path]:
+        """Where the bytes lie that these sessions' recordings are about to append."""
+        return {
+            self._home.pending(key, recording.recording_id, recording.pending.sha256)
+            for key in keys
+            for recording in metadata_of(self._store, key).recordings
+            if recording.pending is not None and recording.pending.chunk is None
+        }
 
     def due(self) -> set[str]:
         """Sessions with a failing recording that is to be tried again now."""

@@ -6,12 +6,13 @@ import os
 import threading
 from pathlib import Path
 
+from kato_tui.core.paths import TEMPORARY_SUFFIX
 from kato_tui.core.store.fs import Fs
 
 
 def write_atomic(fs: Fs, path: Path, data: bytes, *, durable: bool = True) -> None:
     """Replace `path` by `data`. `durable=False` is for caches that may be lost, but never torn."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
+    temporary = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}{TEMPORARY_SUFFIX}")
     fs.unlink(temporary)
     descriptor = fs.open_new(temporary)
     try:

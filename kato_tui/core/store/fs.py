@@ -72,8 +72,19 @@ class Fs:
             os.close(descriptor)
 
     def make_folder(self, folder: Path) -> None:
-        """`folder` with its parents, private to the user."""
-        folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+        folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
+
+    def make_folder_in(self, folder: int, name: str) -> None:
+        os.mkdir(name, FOLDER_MODE, dir_fd=folder)
+
+
+def make_folders(fs: Fs, folder: Path) -> None:
+    """`folder` with its parents, private to the user; what is saved in it must not go with it in a power cut."""
+    for one in reversed([one for one in (folder, *folder.parents) if not one.exists()]):
+        fs.make_folder(one)
+        fs.sync_folder(one.parent)
+    # Also when it was there: whoever made it may have died before this.
+    fs.sync_folder(folder.parent)
 
 
 _NOFOLLOW: Final = getattr(os, "O_NOFOLLOW", 0)

@@ -1,0 +1,1 @@
+"""Crashes, power cuts and faults: the harness, and the proofs made with it (docs/guarantees.md)."""

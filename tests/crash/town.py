@@ -1,0 +1,221 @@
+"""A whole user's machine: logs of all three assistants, an engine that comes and goes, and what must be true of it.
+
+Every message holds a token that stands nowhere else, so that lost, repeated and reordered events show in any file.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from kato_tui.core.config import Config
+from kato_tui.core.engine import Engine
+from kato_tui.core.ingest import reader
+from kato_tui.core.model.session import Recording, SessionMetadata
+from kato_tui.core.paths import Home
+from kato_tui.core.providers.registry import PROVIDERS
+from kato_tui.core.record import recorder
+from kato_tui.core.store.fs import Fs
+from kato_tui.core.store.index import IndexStore
+from tests.conftest import ManualClock
+from tests.crash.disk import Disk, DiskFs
+from tests.unit import claude_log, codex_log, gemini_log
+from tests.world import fold
+
+Record = dict[str, Any]
+
+CLAUDE, CODEX, GEMINI, DOCUMENT = SESSIONS = ("claude", "codex", "gemini", "document")
+_IDS: Final = {
+    CLAUDE: claude_log.SESSION,
+    CODEX: codex_log.THREAD,
+    GEMINI: "5e551017-0000-4000-8000-00000000000a",
+    DOCUMENT: "5e551017-0000-4000-8000-00000000000b",
+}
+_PATHS: Final = {
+    CLAUDE: f".claude/projects/-w/{_IDS[CLAUDE]}.jsonl",
+    CODEX: f".codex/sessions/2026/05/01/rollout-2026-05-01T10-00-00-{_IDS[CODEX]}.jsonl",
+    GEMINI: ".gemini/tmp/app/chats/session-a.jsonl",
+    DOCUMENT: ".gemini/tmp/app/chats/session-b.json",
+}
+TOKEN: Final = re.compile(rb"token-[a-z]+-\d{5}-of-its-own-[0-9a-f]{8}")
+
+
+class Log:
+    """One session's log, written as its assistant does: nothing is ever synced."""
+
+    def __init__(self, name: str, base: Path) -> None:
+        self.name = name
+        self.path = base / _PATHS[name]
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.key = f"{'gemini' if name == DOCUMENT else name}:{_IDS[name]}"
+        self.records: list[Record] = []
+        self._number = 0
+
+    def token(self) -> str:
+        self._number += 1
+        mark = random.Random(f"{self.name} {self._number}").getrandbits(32)
+        return f"token-{self.name}-{self._number:05}-of-its-own-{mark:08x}"
+
+    def turn(self, words: str = "", reply: str = "") -> None:
+        """The user says something (commands in it work) and gets an answer."""
+        asked, answered = f"{self.token()} asks.\n{words}", f"{self.token()} answers. {reply}"
+        records = self._records(asked, answered)
+        self.records += records
+        self.write(self.bytes() if self.name == DOCUMENT else _lines(records), new=self.name == DOCUMENT)
+
+    def _records(self, asked: str, answered: str) -> list[Record]:
+        number = self._number
+        if self.name == CLAUDE:
+            reply = claude_log.assistant(
+                claude_log.text(answered), uuid=f"a{number}", message=f"m{number}", second=number, stop="end_turn"
+            )
+            return [claude_log.typed(asked, f"u{number}", number), reply]
+        if self.name == CODEX:
+            head = [codex_log.meta(_IDS[CODEX])] if not self.records else []
+            answer = [codex_log.assistant_item(answered, "final_answer"), codex_log.agent_event(answered, "final_answer")]
+            return [*head, codex_log.started(f"t{number}"), *codex_log.prompt(asked), *answer, codex_log.done(f"t{number}")]
+        head = [gemini_log.header(_IDS[GEMINI])] if self.name == GEMINI and not self.records else []
+        said = gemini_log.user(asked, f"u{number}", number % 60)
+        return [*head, said, gemini_log.gemini(answered, f"g{number}", number % 60)]
+
+    def bytes(self) -> bytes:
+        if self.name == DOCUMENT:
+            return orjson.dumps(gemini_log.document(*self.records, sessionId=_IDS[DOCUMENT]))
+        return _lines(self.records)
+
+    def write(self, data: bytes, *, new: bool = False) -> None:
+        if new:
+            copy = self.path.with_name("copy")
+            copy.write_bytes(data)
+            copy.replace(self.path)
+            return
+        with self.path.open("ab") as file:
+            file.write(data)
+
+    def rewritten(self, records: list[Record]) -> None:
+        """The whole log anew, with these records."""
+        self.records = records
+        self.write(self.bytes(), new=True)
+
+    def add(self, *records: Record) -> None:
+        self.records += records
+        self.write(_lines(list(records)))
+
+
+def _lines(records: list[Record]) -> bytes:
+    return b"".join(orjson.dumps(record) + b"\n" for record in records)
+
+
+class Town:
+    def __init__(self, base: Path) -> None:
+        self.base = base
+        self.home = Home(base / ".kato")
+        self.notes = base / "notes"
+        self.notes.mkdir(parents=True, exist_ok=True)
+        self.clock = ManualClock()
+        self.disk = Disk()
+        self.logs = {name: Log(name, base) for name in SESSIONS}
+        self._ids = (f"{number:08x}-0000-4000-8000-000000000000" for number in itertools.count(1))
+        self.engine: Engine | None = None
+        #: Codes of all notices, also those of processes that died.
+        self.told: set[str] = set()
+
+    def begin(self, fs: Fs | None = None) -> None:
+        """Every session is met once, so that from here on all is live."""
+        for log in self.logs.values():
+            log.turn("old words")
+        self.start(fs)
+        self.poll()
+
+    def start(self, fs: Fs | None = None) -> None:
+        self.engine = Engine(
+            self.home,
+            Config(global_auto_generate_snapshots=True),
+            PROVIDERS,
+            {},
+            self.base,
+            self.clock,
+            fs or DiskFs(self.disk),
+            lambda: next(self._ids),
+        )
+        self.engine.start()
+
+    def poll(self) -> None:
+        assert self.engine is not None
+        self.engine.discover()
+        self.engine.bring_up_to_date()
+
+    def die(self) -> None:
+        """What is left of a process that was killed: its lock goes with it, nothing is written any more."""
+        if self.engine is not None:
+            self.told.update(notice.code for notice in self.engine.notices)
+            self.engine._lock.release()
+            self.engine = None
+
+    def close(self) -> None:
+        if self.engine is not None:
+            self.engine.close()
+            self.die()
+
+    def settle_down(self) -> None:
+        """All is well again: time passes, and what was to be tried again is done."""
+        assert self.engine is not None
+        self.poll()
+        self.clock.advance(3600)
+        self.engine.tick()
+        self.poll()
+
+    def metadata(self, name: str) -> SessionMetadata | None:
+        from kato_tui.core.store.sessions import SessionStore
+
+        return SessionStore(self.home, self.clock).load(self.logs[name].key)
+
+    def recordings(self, name: str) -> list[Recording]:
+        metadata = self.metadata(name)
+        return metadata.recordings if metadata is not None else []
+
+    def twin(self, name: str) -> bytes:
+        path = self.home.twin(self.logs[name].key)
+        return path.read_bytes() if path.exists() else b""
+
+    def events(self, name: str) -> list[Record]:
+        return [orjson.loads(line) for line in self.twin(name).splitlines()]
+
+    def expected(self, name: str, recording: Recording) -> bytes:
+        return fold(recording, self.events(name))
+
+
+def check_state(town: Town) -> None:
+    """What must be true of kato-tui's own folder whenever no engine runs, whatever happened (reliability §5.3)."""
+    sessions = [path.name for path in town.home.sessions.iterdir()]
+    assert not [name for name in sessions if name.endswith((".tmp", ".pending"))], sessions
+    assert not list(town.home.root.glob("*.tmp"))
+    assert not [path for path in town.notes.rglob(".*")]
+    for path in [town.home.root, *town.home.root.rglob("*")]:
+        assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
+    stored = IndexStore(town.home, town.clock)
+    stored.load()
+    rebuilt = IndexStore(town.home, town.clock)
+    rebuilt._refresh()
+    assert stored.entries == rebuilt.entries
+    for name in SESSIONS:
+        seqs = [event["seq"] for event in town.events(name)]
+        assert seqs == list(range(1, len(seqs) + 1)), name
+
+
+@contextmanager
+def small_pieces() -> Iterator[None]:
+    """Batches, chunks and limits so small that a short day has many of each."""
+    kept = reader.CHUNK, recorder._CHUNK, recorder._MAX_INLINE
+    reader.CHUNK, recorder._CHUNK, recorder._MAX_INLINE = 400, 120, 300  # type: ignore[misc]
+    try:
+        yield
+    finally:
+        reader.CHUNK, recorder._CHUNK, recorder._MAX_INLINE = kept  # type: ignore[misc]
