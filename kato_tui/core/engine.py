@@ -146,6 +146,8 @@ class Engine:
                 "Set KATO_HOME to a folder that you can write to, as in KATO_HOME=/tmp/kato kato-tui"
             ) from error
         self._since = stamp(self.clock.now())
+        # What a dead process renamed is visible and may still be undone by a power cut: nothing is done upon it before.
+        self._fs.sync_folder(self.home.sessions)
         self.index.load()
         self._clear_leftovers()
         self._settle()

@@ -23,7 +23,7 @@ LOST, PREFIX, ANY = "lost", "prefix", "any"
 MOODS: Final = (LOST, PREFIX, ANY)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Inode:
     """A file or folder, whatever its names."""
 
@@ -36,6 +36,9 @@ class _Inode:
     #: Content and mode when its last name went: they may come back with the name.
     buried: tuple[bytes, int] | None = None
 
+    def copied(self) -> _Inode:
+        return _Inode(self.path, self.folder, self.durable, list(self.changes), self.buried)
+
 
 #: What one operation does to the names of a folder: all of it happens, or nothing.
 _Names = dict[str, _Inode | None]
@@ -45,6 +48,15 @@ _Names = dict[str, _Inode | None]
 class _Folder:
     durable: _Names = field(default_factory=dict)
     changes: list[_Names] = field(default_factory=list)
+
+    def named(self) -> list[_Names]:
+        return [self.durable, *self.changes]
+
+    def copied(self, inodes: dict[int, _Inode]) -> _Folder:
+        durable, *changes = (
+            {name: inode and inodes[id(inode)] for name, inode in names.items()} for names in self.named()
+        )
+        return _Folder(durable, changes)
 
 
 class Disk:
@@ -97,6 +109,18 @@ class Disk:
         if inode is not None:
             _settled(inode)
         self._folders.pop(path.parent, None)
+
+    def copied(self) -> Disk:
+        """The same state again; the files may have been laid down anew meanwhile, with other inode numbers."""
+        named = [inode for known in self._folders.values() for one in known.named() for inode in one.values()]
+        changed = [inode for inode in (*named, *self._inodes.values()) if inode is not None]
+        copies = {id(one): one.copied() for one in changed if one.changes or one.buried or one.folder or one in named}
+        twin = Disk()
+        for number, one in enumerate(copies.values(), 1):
+            there = one.buried is None and one.path.exists()
+            twin._inodes[one.path.stat().st_ino if there else -number] = one
+        twin._folders = {folder: known.copied(copies) for folder, known in self._folders.items()}
+        return twin
 
     def _at(self, path: Path) -> _Inode | None:
         try:

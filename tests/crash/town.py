@@ -5,7 +5,6 @@ Every message holds a token that stands nowhere else, so that lost, repeated and
 
 from __future__ import annotations
 
-import itertools
 import random
 import re
 from collections.abc import Iterator
@@ -47,6 +46,14 @@ _PATHS: Final = {
 TOKEN: Final = re.compile(rb"token-[a-z]+-\d{5}-of-its-own-[0-9a-f]{8}")
 
 
+_TITLE: Final = re.compile(rb"^title: .*$", re.MULTILINE)
+
+
+def tokens(data: bytes) -> list[bytes]:
+    """The tokens of the messages in a file; a title is made of one too, but it is no message."""
+    return TOKEN.findall(_TITLE.sub(b"", data))
+
+
 class Log:
     """One session's log, written as its assistant does: nothing is ever synced."""
 
@@ -56,12 +63,12 @@ class Log:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.key = f"{'gemini' if name == DOCUMENT else name}:{_IDS[name]}"
         self.records: list[Record] = []
-        self._number = 0
+        self.number = 0
 
     def token(self) -> str:
-        self._number += 1
-        mark = random.Random(f"{self.name} {self._number}").getrandbits(32)
-        return f"token-{self.name}-{self._number:05}-of-its-own-{mark:08x}"
+        self.number += 1
+        mark = random.Random(f"{self.name} {self.number}").getrandbits(32)
+        return f"token-{self.name}-{self.number:05}-of-its-own-{mark:08x}"
 
     def turn(self, words: str = "", reply: str = "") -> None:
         """The user says something (commands in it work) and gets an answer."""
@@ -71,7 +78,7 @@ class Log:
         self.write(self.bytes() if self.name == DOCUMENT else _lines(records), new=self.name == DOCUMENT)
 
     def _records(self, asked: str, answered: str) -> list[Record]:
-        number = self._number
+        number = self.number
         if self.name == CLAUDE:
             reply = claude_log.assistant(
                 claude_log.text(answered), uuid=f"a{number}", message=f"m{number}", second=number, stop="end_turn"
@@ -122,8 +129,10 @@ class Town:
         self.clock = ManualClock()
         self.disk = Disk()
         self.logs = {name: Log(name, base) for name in SESSIONS}
-        self._ids = (f"{number:08x}-0000-4000-8000-000000000000" for number in itertools.count(1))
+        self._last_id = 0
         self.engine: Engine | None = None
+        #: The running process's way to the disk.
+        self.fs: Fs | None = None
         #: Codes of all notices, also those of processes that died.
         self.told: set[str] = set()
 
@@ -135,6 +144,7 @@ class Town:
         self.poll()
 
     def start(self, fs: Fs | None = None) -> None:
+        self.fs = fs or self.fs or DiskFs(self.disk)
         self.engine = Engine(
             self.home,
             Config(global_auto_generate_snapshots=True),
@@ -142,12 +152,28 @@ class Town:
             {},
             self.base,
             self.clock,
-            fs or DiskFs(self.disk),
-            lambda: next(self._ids),
+            self.fs,
+            self._new_id,
         )
         self.engine.start()
 
+    def _new_id(self) -> str:
+        self._last_id += 1
+        return f"{self._last_id:08x}-0000-4000-8000-000000000000"
+
+    def saved(self) -> dict[str, Any]:
+        """What cannot be seen in the files: how far the writers of logs and of ids are."""
+        logs = {name: (list(log.records), log.number) for name, log in self.logs.items()}
+        return {"logs": logs, "id": self._last_id}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        for name, (records, number) in saved["logs"].items():
+            self.logs[name].records, self.logs[name].number = list(records), number
+        self._last_id = saved["id"]
+
     def poll(self) -> None:
+        if self.engine is None:
+            self.start()
         assert self.engine is not None
         self.engine.discover()
         self.engine.bring_up_to_date()
@@ -157,12 +183,13 @@ class Town:
         if self.engine is not None:
             self.told.update(notice.code for notice in self.engine.notices)
             self.engine._lock.release()
-            self.engine = None
+        self.engine = self.fs = None
 
     def close(self) -> None:
-        if self.engine is not None:
-            self.engine.close()
-            self.die()
+        assert self.engine is not None
+        self.engine.close()
+        self.told.update(notice.code for notice in self.engine.notices)
+        self.engine = None
 
     def settle_down(self) -> None:
         """All is well again: time passes, and what was to be tried again is done."""

@@ -167,7 +167,7 @@ def _locate(descriptor: int, base: int, anchor: bytes, chunk: bytes, head: int) 
     """Where the append began: at the known place, else where the only copy of the anchor or of our start is."""
     if anchor and os.pread(descriptor, len(anchor), base - len(anchor)) == anchor:
         return base
-    if not anchor and base == 0 and _shared(os.pread(descriptor, len(chunk), 0), chunk):
+    if not anchor and base == 0 and _traces(os.pread(descriptor, len(chunk), 0), chunk)[0]:
         return base
     own = chunk[: min(head, _OWN_START)]
     for needle, offset in ((anchor, len(anchor)), (own, 0)):
@@ -180,37 +180,54 @@ def _locate(descriptor: int, base: int, anchor: bytes, chunk: bytes, head: int) 
 
 def _complete(fs: Fs, allowed: Allowed, descriptor: int, place: int, chunk: bytes, head: int) -> Mark | None:
     """Write what is missing of `chunk` at `place`; None when what stands there is not ours."""
-    present = os.pread(descriptor, len(chunk), place)
-    ours = _shared(present, chunk)
+    ours, holes = _traces(os.pread(descriptor, len(chunk), place), chunk)
     size = os.fstat(descriptor).st_size
-    hole = _zeros(descriptor, place + ours, size)
-    if ours == len(chunk) and not hole:
+    zeros = _zeros(descriptor, place + ours, size)
+    if ours == len(chunk) and not holes and not zeros:
         return _mark(place, chunk)
-    if place + ours + hole == size:
-        if not ours and not hole:
+    if place + ours + zeros == size:
+        if not ours and not zeros:
             # Exactly where it should go on, and nothing of it there: the plain case of a kill before the write.
             fs.write(descriptor, chunk)
         else:
-            _fill(fs, descriptor, place + ours, chunk[ours:])
+            _fill(fs, descriptor, place, chunk, [*holes, (ours, len(chunk))])
         fs.sync(descriptor)
         return _mark(place, chunk)
-    if ours < max(_OURS_FOR_SURE, head) and not hole:
+    if ours < max(_OURS_FOR_SURE, head) and not holes and not zeros:
         # The user's own text may begin with a line break or a heading too: and an older file of
         # this recording with a head like ours: better a fragment left than text torn.
         return None
-    _rewrite(fs, allowed, descriptor, (0, place + ours), chunk[ours:], place + ours + hole)
+    _rewrite(fs, allowed, descriptor, (0, place), chunk, place + ours + zeros)
     return _mark(place, chunk)
 
 
-def _fill(fs: Fs, descriptor: int, position: int, data: bytes) -> None:
-    """Write over zeros that a power cut left at the end, and on behind them."""
+def _traces(present: bytes, chunk: bytes) -> tuple[int, list[tuple[int, int]]]:
+    """How far what is `present` is ours, and the stretches of zeros in it.
+
+    A power cut may lose an earlier page of an append and keep a later one. Behind a hole a few equal bytes are a
+    coincidence, unless nothing else follows them.
+    """
+    reach = _shared(present, chunk)
+    holes: list[tuple[int, int]] = []
+    while reach < len(present):
+        after = len(present) - len(present[reach:].lstrip(b"\0"))
+        more = _shared(present[after:], chunk[after:])
+        if after == reach or not more or (more < _OURS_FOR_SURE and after + more < len(present)):
+            break
+        holes.append((reach, after))
+        reach = after + more
+    return reach, holes
+
+
+def _fill(fs: Fs, descriptor: int, place: int, chunk: bytes, holes: list[tuple[int, int]]) -> None:
+    """Write over zeros that a power cut left within our bytes and at their end, and on behind them."""
     flags = fcntl.fcntl(descriptor, fcntl.F_GETFL)
     fcntl.fcntl(descriptor, fcntl.F_SETFL, flags & ~os.O_APPEND)
-    fs.write_at(descriptor, data, position)
-    size = os.fstat(descriptor).st_size
-    if size > position + len(data):
+    for start, end in holes:
+        fs.write_at(descriptor, chunk[start:end], place + start)
+    if os.fstat(descriptor).st_size > place + len(chunk):
         # More zeros than bytes: the rest of the hole is nobody's text.
-        fs.truncate(descriptor, position + len(data))
+        fs.truncate(descriptor, place + len(chunk))
 
 
 def _shared(present: bytes, chunk: bytes) -> int:

@@ -1,0 +1,158 @@
+"""What users do to a recording while kato-tui is down, and what must be true of the file afterwards (reliability §2.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tests.crash.town import SESSIONS, Town, tokens
+
+NOTE: Final = b"\nMy own note, which is *mine*.\n"
+OTHER: Final = b"# Another file of mine\n\nIt has nothing to do with any session.\n"
+_WORDS: Final = b"words of the user instead"
+
+
+@dataclass(frozen=True)
+class Edited:
+    """What was done, and what the file held before."""
+
+    name: str
+    path: Path
+    before: list[bytes]
+    #: The token that the user wrote over.
+    overwritten: bytes | None = None
+    #: Tokens of the bytes that were on their way into the file.
+    under_way: frozenset[bytes] = frozenset()
+
+
+Edit = Callable[[Town], Edited | None]
+
+
+def nothing(town: Town) -> Edited | None:
+    return None
+
+
+def _edit(name: str, town: Town, change: Callable[[Path, bytes], bytes | None]) -> Edited | None:
+    """The user's program saves: what it writes, and the name, are safe."""
+    path = town.notes / "a.md"
+    if not path.is_file():
+        return None
+    data = path.read_bytes()
+    town.disk.saved(path)
+    changed = change(path, data)
+    if changed is None:
+        path.unlink()
+    elif changed != data:
+        path.write_bytes(changed)
+    return Edited(name, path, tokens(data), under_way=_under_way(town, path))
+
+
+def _under_way(town: Town, path: Path) -> frozenset[bytes]:
+    for name in SESSIONS:
+        for recording in town.recordings(name):
+            pending = recording.pending
+            if recording.destination == str(path) and pending is not None:
+                aside = town.home.pending(town.logs[name].key, recording.recording_id, pending.sha256)
+                chunk = pending.chunk.encode() if pending.chunk is not None else aside.read_bytes()
+                return frozenset(tokens(chunk))
+    return frozenset()
+
+
+def append(town: Town) -> Edited | None:
+    return _edit("append", town, lambda _, data: data + NOTE)
+
+
+def head(town: Town) -> Edited | None:
+    return _edit("head", town, lambda _, data: NOTE + data)
+
+
+def inside(town: Town) -> Edited | None:
+    """The user rewrites the last words that stand in the file."""
+    words: list[bytes] = []
+
+    def change(_: Path, data: bytes) -> bytes:
+        words.extend(tokens(data)[-1:])
+        return data.replace(words[0], _WORDS) if words else data
+
+    done = _edit("inside", town, change)
+    return done if done is None or not words else Edited("inside", done.path, done.before, words[0], done.under_way)
+
+
+def delete(town: Town) -> Edited | None:
+    return _edit("delete", town, lambda path, data: None)
+
+
+def rename(town: Town) -> Edited | None:
+    def change(path: Path, data: bytes) -> None:
+        (path.parent / "moved.md").write_bytes(data)
+
+    return _edit("rename", town, change)
+
+
+def replace(town: Town) -> Edited | None:
+    """Another file comes to stand in its place, as a new inode."""
+
+    def change(path: Path, _: bytes) -> bytes:
+        copy = path.with_name("copy.md")
+        copy.write_bytes(OTHER)
+        copy.replace(path)
+        return OTHER
+
+    return _edit("replace", town, change)
+
+
+EDITS: Final[tuple[Edit, ...]] = (append, head, inside, delete, rename, replace)
+
+
+def check_edited(town: Town, edited: Edited) -> None:
+    """Every event that was to be in the file is there once and in order, and the user's text is as the user left it."""
+    data = edited.path.read_bytes() if edited.path.exists() else b""
+    found = tokens(data)
+    wanted = _wanted(town, edited.path)
+    assert b"\0" not in data
+    if edited.name in ("append", "head"):
+        assert data.count(NOTE) == 1, "the note"
+        assert found == wanted, "tokens"
+    elif edited.name == "inside":
+        _check_overwritten(edited, data, found, wanted)
+    else:
+        # What the user took away stays away; only what was under way may come again.
+        kept = [token for token in wanted if token not in edited.before]
+        assert [token for token in found if token not in edited.under_way] == [
+            token for token in kept if token not in edited.under_way
+        ], "tokens"
+        assert len(set(found)) == len(found), "twice"
+    if edited.name == "rename":
+        assert tokens((edited.path.parent / "moved.md").read_bytes()) == edited.before
+    if edited.name == "replace":
+        assert data.startswith(OTHER) or OTHER in data, "the user's file"
+    for token in edited.under_way:
+        assert token in found or token in edited.before or token == edited.overwritten, "lost"
+
+
+def _check_overwritten(edited: Edited, data: bytes, found: list[bytes], wanted: list[bytes]) -> None:
+    """Undecidable by content: bytes on their way that the user rewrote come once more, visibly; nothing is lost."""
+    if edited.overwritten is None:
+        assert found == wanted
+        return
+    again = edited.under_way if edited.overwritten in edited.under_way else frozenset()
+    assert data.count(_WORDS) == 1, "the user's words"
+    for token in wanted:
+        times = found.count(token)
+        most = 2 if token in again else 1
+        assert (0 if token == edited.overwritten else 1) <= times <= most, f"{token!r} {times} times"
+    once = [token for token in found if token not in again]
+    assert once == [token for token in wanted if token not in again and token != edited.overwritten], "order"
+
+
+def _wanted(town: Town, path: Path) -> list[bytes]:
+    return [
+        token
+        for name in SESSIONS
+        for recording in town.recordings(name)
+        if recording.destination == str(path)
+        for token in tokens(town.expected(name, recording))
+    ]
+

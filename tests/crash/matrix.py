@@ -1,0 +1,269 @@
+"""The crash matrix: a day is lived once, and then ended at any of its operations, in any way, over and over.
+
+At every changing operation of the day a picture of the machine is taken. A schedule, told by one number, takes one of
+them, tears the operation, cuts the power perhaps, lets the user edit a file, lets the recovery die as well perhaps,
+and then looks whether everything is as on a quiet day.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from tests.crash.days import DAYS, Step
+from tests.crash.disk import MOODS, CrashingDiskFs, Disk
+from tests.crash.edits import EDITS, Edit, check_edited, nothing
+from tests.crash.town import SESSIONS, Town, check_state
+from tests.crashing import CUTS, Crash, Cut, half, none_of
+from tests.machine import uncaptured
+from tests.world import body
+
+#: A second crash comes within so many operations of the recovery.
+_SECOND: Final = 15
+
+
+@dataclass(frozen=True)
+class Picture:
+    """The machine just before one operation."""
+
+    step: int
+    files: dict[Path, tuple[bytes, int, int]]
+    folders: list[Path]
+    disk: Disk
+    #: What the operation would have written where; None when it is no write.
+    write: tuple[Path, int, bytes] | None
+    #: How far the logs' writers and the engine's ids were.
+    town: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What is so after a quiet day that ended with this step."""
+
+    twins: dict[str, list[bytes]]
+    #: Session, file and stretches of the recordings.
+    periods: dict[tuple[str, str], list[tuple[int, int | None]]]
+
+
+@dataclass
+class Day:
+    """One scripted day as lived once."""
+
+    base: Path
+    steps: list[Step]
+    pictures: list[Picture] = field(default_factory=list)
+    truths: list[Truth] = field(default_factory=list)
+
+
+class _Camera(CrashingDiskFs):
+    """Takes a picture before every changing operation."""
+
+    def __init__(self, disk: Disk, take: Callable[[tuple[Path, int, bytes] | None], None]) -> None:
+        super().__init__(disk)
+        self._take = take
+        self._write: tuple[Path, int, bytes] | None = None
+
+    def _tick(self) -> bool:
+        self._take(self._write)
+        return super()._tick()
+
+    def write(self, descriptor: int, data: bytes) -> None:
+        self._write = Path(f"/proc/self/fd/{descriptor}").readlink(), os.fstat(descriptor).st_size, bytes(data)
+        try:
+            super().write(descriptor, data)
+        finally:
+            self._write = None
+
+
+def lived(name: str, base: Path) -> Day:
+    """The day, with a picture of every operation and the truth of every step."""
+    day = Day(base / "town", DAYS[name])
+    for last in range(len(day.steps)):
+        shutil.rmtree(day.base, ignore_errors=True)
+        town = Town(day.base)
+        town.begin()
+        for step in day.steps[: last + 1]:
+            step(town)
+            town.poll()
+        day.truths.append(_truth(_ended(town)))
+    _photograph(day)
+    return day
+
+
+def _photograph(day: Day) -> None:
+    shutil.rmtree(day.base, ignore_errors=True)
+    town = Town(day.base)
+    at = -1
+
+    def take(write: tuple[Path, int, bytes] | None) -> None:
+        if at >= 0:
+            files, folders = _files(day.base)
+            day.pictures.append(Picture(at, files, folders, town.disk.copied(), write, town.saved()))
+
+    fs = _Camera(town.disk, take)
+    town.begin(fs)
+    for at, step in enumerate(day.steps):  # noqa: B007 - the camera reads it
+        step(town)
+        town.poll()
+    town.die()
+
+
+def _files(base: Path) -> tuple[dict[Path, tuple[bytes, int, int]], list[Path]]:
+    files: dict[Path, tuple[bytes, int, int]] = {}
+    folders: list[Path] = []
+    for folder, _, names in os.walk(base):
+        folders.append(Path(folder))
+        for name in names:
+            path = Path(folder, name)
+            facts = path.stat()
+            files[path] = path.read_bytes(), facts.st_mode & 0o777, facts.st_mtime_ns
+    return files, folders
+
+
+def _restored(day: Day, picture: Picture) -> Town:
+    """The machine as in the picture. Times stay: an unchanged log must not look changed."""
+    shutil.rmtree(day.base, ignore_errors=True)
+    for folder in picture.folders:
+        folder.mkdir(mode=0o700)
+    for path, (data, mode, changed) in picture.files.items():
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, mode)
+        os.write(descriptor, data)
+        os.close(descriptor)
+        os.utime(path, ns=(changed, changed))
+    town = Town(day.base)
+    town.restore(picture.town)
+    town.disk = picture.disk.copied()
+    return town
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What happens after which operation; all of it follows from the number."""
+
+    number: int
+    point: int
+    cut: Cut
+    #: The power goes with the process, in this mood.
+    power: str | None
+    edit: Edit
+    #: The recovery dies at this operation of its own, and how.
+    again: int | None
+    again_power: str | None
+    dice: random.Random
+
+    @classmethod
+    def of(cls, number: int, points: int) -> Schedule:
+        dice = random.Random(number)
+        return cls(
+            number,
+            # The points take turns, so that any stretch of numbers covers the day evenly.
+            number % points,
+            dice.choice(CUTS),
+            dice.choice((None, None, *MOODS)),
+            dice.choice((nothing, *EDITS)),
+            dice.randint(1, _SECOND) if dice.random() < 0.6 else None,
+            dice.choice((None, None, *MOODS)),
+            dice,
+        )
+
+    def __str__(self) -> str:
+        parts = [f"schedule {self.number}: operation {self.point}, torn {self.cut.__name__}", self.edit.__name__]
+        if self.power:
+            parts.append(f"power {self.power}")
+        if self.again:
+            parts.append(f"again at {self.again}" + (f" with power {self.again_power}" if self.again_power else ""))
+        return ", ".join(parts)
+
+
+class Lost(AssertionError):
+    """A schedule after which something was not as promised."""
+
+
+def play(day: Day, schedule: Schedule, *, folders: bool = True, files: bool = True) -> None:
+    """One schedule, and the check; without `folders` or `files` the machine ignores those syncs in the recovery."""
+    picture = day.pictures[schedule.point]
+    town = _restored(day, picture)
+    _tear(town, picture, schedule.cut)
+    if schedule.power is not None:
+        town.disk.cut_power(schedule.power, schedule.dice)
+    edited = schedule.edit(town)
+    if schedule.again is not None:
+        with contextlib.suppress(Crash):
+            town.start(CrashingDiskFs(town.disk, schedule.again, half, folders=folders, files=files))
+            town.poll()
+        town.die()
+        if schedule.again_power is not None:
+            town.disk.cut_power(schedule.again_power, schedule.dice)
+    try:
+        check_state(_ended(town))
+        _compare(day.truths[picture.step], town, edited.path if edited is not None else None)
+        if edited is not None:
+            check_edited(town, edited)
+    except Exception as error:
+        raise Lost(f"{schedule} ({type(error).__name__}: {error})") from error
+
+
+def _tear(town: Town, picture: Picture, cut: Cut) -> None:
+    if picture.write is None or cut is none_of:
+        return
+    path, _, data = picture.write
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND)
+    try:
+        CrashingDiskFs(town.disk).write(descriptor, data[: cut(len(data))])
+    finally:
+        os.close(descriptor)
+
+
+def _ended(town: Town) -> Town:
+    """The day's last turn, after whatever came before."""
+    town.poll()
+    for log in town.logs.values():
+        log.turn("the last words")
+    town.settle_down()
+    assert town.engine is not None
+    failures = list(town.engine.recorder.failures.values())
+    assert not failures, failures
+    town.close()
+    return town
+
+
+def _truth(town: Town) -> Truth:
+    return Truth({name: uncaptured(town.twin(name)) for name in SESSIONS}, _periods(town))
+
+
+def _periods(town: Town) -> dict[tuple[str, str], list[tuple[int, int | None]]]:
+    """By session and file: a stopped recording whose file was deleted is started anew as another one."""
+    found: dict[tuple[str, str], list[tuple[int, int | None]]] = {}
+    for name in SESSIONS:
+        for one in town.recordings(name):
+            stretches = found.setdefault((name, one.destination), [])
+            stretches += [(period.started_cursor, period.stopped_cursor) for period in one.periods]
+    return found
+
+
+def _compare(truth: Truth, town: Town, edited: Path | None) -> None:
+    """Twins, periods and files are those of the quiet day; what the user edited is looked at by itself."""
+    for name in SESSIONS:
+        assert uncaptured(town.twin(name)) == truth.twins[name], f"twin of {name}"
+    assert _periods(town) == truth.periods, "periods"
+    shared: dict[Path, list[bytes]] = {}
+    for name in SESSIONS:
+        for recording in town.recordings(name):
+            path = Path(recording.destination)
+            assert recording.pending is None, path
+            if path.name == "shared.jsonl":
+                shared.setdefault(path, []).append(town.expected(name, recording))
+            elif path != edited:
+                assert body(path) == town.expected(name, recording), path
+    for path, wanted in shared.items():
+        lines = path.read_bytes().splitlines(keepends=True)
+        assert sorted(lines) == sorted(b"".join(wanted).splitlines(keepends=True)), path
+        for own in wanted:
+            mine = set(own.splitlines(keepends=True))
+            assert b"".join(line for line in lines if line in mine) == own, path
