@@ -531,11 +531,13 @@ class Engine:
 
     def _clear_leftovers(self) -> None:
         """Remove what processes that died left half done; it was never more than a copy."""
-        unsettled = [key for key, entry in self.index.entries.items() if entry.unsettled]
-        wanted = self.recorder.pending_files(unsettled) if not self.index.refused else None
         for path in self.home.temporary_files():
             self._fs.unlink(path)
-        for path in self.home.pending_files() if wanted is not None else ():
+        if self.index.refused:
+            # What these sessions are about to append cannot be known.
+            return
+        wanted = self.recorder.pending_files(key for key, entry in self.index.entries.items() if entry.unsettled)
+        for path in self.home.pending_files():
             if path not in wanted:
                 self._fs.unlink(path)
 

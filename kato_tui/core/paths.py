@@ -112,7 +112,10 @@ class Home:
 
         Named by their hash: the next bytes are written down while the metadata still speaks of these.
         """
-        return self.sessions / f"{_key_name(session_key)}.{safe_name(recording_id)}.{safe_name(digest[:16])}{PENDING_SUFFIX}"
+        return (
+            self.sessions
+            / f"{_key_name(session_key)}.{safe_name(recording_id)}.{safe_name(digest[:16])}{PENDING_SUFFIX}"
+        )
 
     def session_files(self, session_key: str) -> list[Path]:
         """All files of one session: metadata, twin, bytes about to be appended, and what was set aside of them."""

@@ -1,4 +1,4 @@
-"""What users do to a recording while kato-tui is down, and what must be true of the file afterwards (reliability §2.3)."""
+"""What users do to a recording while kato-tui is down, and what must be true of it afterwards (reliability §2.3)."""
 
 from __future__ import annotations
 
@@ -155,4 +155,3 @@ def _wanted(town: Town, path: Path) -> list[bytes]:
         if recording.destination == str(path)
         for token in tokens(town.expected(name, recording))
     ]
-

@@ -58,14 +58,27 @@ class Day:
     base: Path
     steps: list[Step]
     pictures: list[Picture] = field(default_factory=list)
-    truths: list[Truth] = field(default_factory=list)
+    _truths: dict[int, Truth] = field(default_factory=dict)
+
+    def truth(self, last: int) -> Truth:
+        """What is so when the day ends with step `last` and nothing goes wrong."""
+        if last not in self._truths:
+            town = Town(self.base.with_name("quiet") / str(last))
+            town.begin()
+            for step in self.steps[: last + 1]:
+                step(town)
+                town.poll()
+            self._truths[last] = _truth(_ended(town))
+        return self._truths[last]
 
 
 class _Camera(CrashingDiskFs):
     """Takes a picture before every changing operation."""
 
-    def __init__(self, disk: Disk, take: Callable[[tuple[Path, int, bytes] | None], None]) -> None:
-        super().__init__(disk)
+    def __init__(
+        self, disk: Disk, take: Callable[[tuple[Path, int, bytes] | None], None], *, folders: bool, files: bool
+    ) -> None:
+        super().__init__(disk, folders=folders, files=files)
         self._take = take
         self._write: tuple[Path, int, bytes] | None = None
 
@@ -81,23 +94,9 @@ class _Camera(CrashingDiskFs):
             self._write = None
 
 
-def lived(name: str, base: Path) -> Day:
-    """The day, with a picture of every operation and the truth of every step."""
+def lived(name: str, base: Path, *, folders: bool = True, files: bool = True) -> Day:
+    """The day, with a picture of every operation; the machine may ignore the syncs of `folders` or `files`."""
     day = Day(base / "town", DAYS[name])
-    for last in range(len(day.steps)):
-        shutil.rmtree(day.base, ignore_errors=True)
-        town = Town(day.base)
-        town.begin()
-        for step in day.steps[: last + 1]:
-            step(town)
-            town.poll()
-        day.truths.append(_truth(_ended(town)))
-    _photograph(day)
-    return day
-
-
-def _photograph(day: Day) -> None:
-    shutil.rmtree(day.base, ignore_errors=True)
     town = Town(day.base)
     at = -1
 
@@ -106,12 +105,13 @@ def _photograph(day: Day) -> None:
             files, folders = _files(day.base)
             day.pictures.append(Picture(at, files, folders, town.disk.copied(), write, town.saved()))
 
-    fs = _Camera(town.disk, take)
+    fs = _Camera(town.disk, take, folders=folders, files=files)
     town.begin(fs)
     for at, step in enumerate(day.steps):  # noqa: B007 - the camera reads it
         step(town)
         town.poll()
     town.die()
+    return day
 
 
 def _files(base: Path) -> tuple[dict[Path, tuple[bytes, int, int]], list[Path]]:
@@ -185,8 +185,8 @@ class Lost(AssertionError):
     """A schedule after which something was not as promised."""
 
 
-def play(day: Day, schedule: Schedule, *, folders: bool = True, files: bool = True) -> None:
-    """One schedule, and the check; without `folders` or `files` the machine ignores those syncs in the recovery."""
+def play(day: Day, schedule: Schedule) -> None:
+    """One schedule, and the check."""
     picture = day.pictures[schedule.point]
     town = _restored(day, picture)
     _tear(town, picture, schedule.cut)
@@ -195,14 +195,14 @@ def play(day: Day, schedule: Schedule, *, folders: bool = True, files: bool = Tr
     edited = schedule.edit(town)
     if schedule.again is not None:
         with contextlib.suppress(Crash):
-            town.start(CrashingDiskFs(town.disk, schedule.again, half, folders=folders, files=files))
+            town.start(CrashingDiskFs(town.disk, schedule.again, half))
             town.poll()
         town.die()
         if schedule.again_power is not None:
             town.disk.cut_power(schedule.again_power, schedule.dice)
     try:
         check_state(_ended(town))
-        _compare(day.truths[picture.step], town, edited.path if edited is not None else None)
+        _compare(day.truth(picture.step), town, edited.path if edited is not None else None)
         if edited is not None:
             check_edited(town, edited)
     except Exception as error:
@@ -242,7 +242,7 @@ def _periods(town: Town) -> dict[tuple[str, str], list[tuple[int, int | None]]]:
     found: dict[tuple[str, str], list[tuple[int, int | None]]] = {}
     for name in SESSIONS:
         for one in town.recordings(name):
-            stretches = found.setdefault((name, one.destination), [])
+            stretches = found.setdefault((name, str(Path(one.destination).relative_to(town.base))), [])
             stretches += [(period.started_cursor, period.stopped_cursor) for period in one.periods]
     return found
 
@@ -267,3 +267,14 @@ def _compare(truth: Truth, town: Town, edited: Path | None) -> None:
         for own in wanted:
             mine = set(own.splitlines(keepends=True))
             assert b"".join(line for line in lines if line in mine) == own, path
+
+
+def player(base: Path) -> Callable[[int], None]:
+    """Plays schedules by number; the days take turns."""
+    days = [lived(name, base / name) for name in sorted(DAYS)]
+
+    def play_number(number: int) -> None:
+        day = days[number % len(days)]
+        play(day, Schedule.of(number // len(days), len(day.pictures)))
+
+    return play_number

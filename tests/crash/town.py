@@ -75,7 +75,7 @@ class Log:
         asked, answered = f"{self.token()} asks.\n{words}", f"{self.token()} answers. {reply}"
         records = self._records(asked, answered)
         self.records += records
-        self.write(self.bytes() if self.name == DOCUMENT else _lines(records), new=self.name == DOCUMENT)
+        self.write(self.content() if self.name == DOCUMENT else _lines(records), new=self.name == DOCUMENT)
 
     def _records(self, asked: str, answered: str) -> list[Record]:
         number = self.number
@@ -86,13 +86,17 @@ class Log:
             return [claude_log.typed(asked, f"u{number}", number), reply]
         if self.name == CODEX:
             head = [codex_log.meta(_IDS[CODEX])] if not self.records else []
-            answer = [codex_log.assistant_item(answered, "final_answer"), codex_log.agent_event(answered, "final_answer")]
-            return [*head, codex_log.started(f"t{number}"), *codex_log.prompt(asked), *answer, codex_log.done(f"t{number}")]
+            said = codex_log.prompt(asked)
+            said += [
+                codex_log.assistant_item(answered, "final_answer"),
+                codex_log.agent_event(answered, "final_answer"),
+            ]
+            return [*head, codex_log.started(f"t{number}"), *said, codex_log.done(f"t{number}")]
         head = [gemini_log.header(_IDS[GEMINI])] if self.name == GEMINI and not self.records else []
-        said = gemini_log.user(asked, f"u{number}", number % 60)
-        return [*head, said, gemini_log.gemini(answered, f"g{number}", number % 60)]
+        prompt = gemini_log.user(asked, f"u{number}", number % 60)
+        return [*head, prompt, gemini_log.gemini(answered, f"g{number}", number % 60)]
 
-    def bytes(self) -> bytes:
+    def content(self) -> bytes:
         if self.name == DOCUMENT:
             return orjson.dumps(gemini_log.document(*self.records, sessionId=_IDS[DOCUMENT]))
         return _lines(self.records)
@@ -109,7 +113,7 @@ class Log:
     def rewritten(self, records: list[Record]) -> None:
         """The whole log anew, with these records."""
         self.records = records
-        self.write(self.bytes(), new=True)
+        self.write(self.content(), new=True)
 
     def add(self, *records: Record) -> None:
         self.records += records
@@ -224,7 +228,7 @@ def check_state(town: Town) -> None:
     sessions = [path.name for path in town.home.sessions.iterdir()]
     assert not [name for name in sessions if name.endswith((".tmp", ".pending"))], sessions
     assert not list(town.home.root.glob("*.tmp"))
-    assert not [path for path in town.notes.rglob(".*")]
+    assert not list(town.notes.rglob(".*"))
     for path in [town.home.root, *town.home.root.rglob("*")]:
         assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
     stored = IndexStore(town.home, town.clock)

@@ -104,6 +104,24 @@ def _a_hole_that_is_too_long(scene: Scene) -> None:
     _lose_power(scene, keep=0.5, extra=4096)
 
 
+def _a_hole_in_the_middle(scene: Scene) -> None:
+    """A later page got to the disk, an earlier one did not."""
+    data = scene.data()
+    third = (len(data) - scene.before) // 3
+    scene.path.write_bytes(data[: scene.before + third] + bytes(third) + data[scene.before + 2 * third :])
+
+
+def _a_hole_at_the_start(scene: Scene) -> None:
+    data = scene.data()
+    half = (len(data) - scene.before) // 2
+    scene.path.write_bytes(data[: scene.before] + bytes(half) + data[scene.before + half :])
+
+
+def _a_hole_in_the_middle_and_a_note(scene: Scene) -> None:
+    _a_hole_in_the_middle(scene)
+    _append(scene)
+
+
 def _a_hole_and_a_note(scene: Scene) -> None:
     _lose_power(scene, keep=0.5, extra=10)
     _append(scene)
@@ -205,6 +223,9 @@ CASES: list[tuple[Edit, Check]] = [
     (_holes, _exact),
     (_half_a_hole, _exact),
     (_a_hole_that_is_too_long, _exact),
+    (_a_hole_in_the_middle, _exact),
+    (_a_hole_at_the_start, _exact),
+    (_a_hole_in_the_middle_and_a_note, _all_and_the_note),
     (_a_hole_and_a_note, _all_and_the_note),
 ]
 

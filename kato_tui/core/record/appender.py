@@ -175,6 +175,19 @@ def _locate(descriptor: int, base: int, anchor: bytes, chunk: bytes, head: int) 
         first, second = next(places, None), next(places, None)
         if first is not None and second is None:
             return first + offset
+    return _torn_at_end(descriptor, chunk)
+
+
+def _torn_at_end(descriptor: int, chunk: bytes) -> int | None:
+    """Where a torn `chunk` begins that the file ends with, whatever was edited before it."""
+    size = os.fstat(descriptor).st_size
+    start = max(0, size - len(chunk))
+    tail = os.pread(descriptor, size - start, start)
+    place = tail.find(chunk[:_OURS_FOR_SURE])
+    while 0 <= place <= len(tail) - _OURS_FOR_SURE:
+        if chunk.startswith(tail[place:]):
+            return start + place
+        place = tail.find(chunk[:_OURS_FOR_SURE], place + 1)
     return None
 
 
