@@ -140,14 +140,15 @@ class Engine:
             for folder in self.home.folders():
                 make_folders(self._fs, folder)
             self._lock.acquire()
+            # What a dead process renamed is visible, and a power cut may still undo it: nothing is done upon it before.
+            self._fs.sync_folder(self.home.sessions)
         except OSError as error:
+            self._lock.release()
             raise HomeUnusable(
                 f"cannot keep state in {self.home.root}: {in_words(error)}. "
                 "Set KATO_HOME to a folder that you can write to, as in KATO_HOME=/tmp/kato kato-tui"
             ) from error
         self._since = stamp(self.clock.now())
-        # What a dead process renamed is visible and may still be undone by a power cut: nothing is done upon it before.
-        self._fs.sync_folder(self.home.sessions)
         self.index.load()
         self._clear_leftovers()
         self._settle()
@@ -531,14 +532,14 @@ class Engine:
 
     def _clear_leftovers(self) -> None:
         """Remove what processes that died left half done; it was never more than a copy."""
-        for path in self.home.temporary_files():
-            self._fs.unlink(path)
-        if self.index.refused:
-            # What these sessions are about to append cannot be known.
-            return
-        wanted = self.recorder.pending_files(key for key, entry in self.index.entries.items() if entry.unsettled)
-        for path in self.home.pending_files():
-            if path not in wanted:
+        left = self.home.temporary_files()
+        if not self.index.refused:
+            # Of a session that cannot be read it is not known what it is about to append.
+            unsettled = [key for key, entry in self.index.entries.items() if entry.unsettled]
+            wanted = self.recorder.pending_files(unsettled)
+            left += [path for path in self.home.pending_files() if path not in wanted]
+        for path in left:
+            with contextlib.suppress(OSError):
                 self._fs.unlink(path)
 
     def _settle(self) -> None:
