@@ -14,13 +14,14 @@ import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Final
 
 import orjson
 
-from tests.crash import matrix
+from tests.crash import matrix, real
 from tests.crash.town import small_pieces
 
 Play = Callable[[int], None]
@@ -31,11 +32,9 @@ class Kind:
     """One way of crashing. `prepare` makes, in a folder of its own, what plays schedules by number."""
 
     about: str
-    prepare: Callable[[Path], Play]
+    prepare: Callable[[Path], AbstractContextManager[Play]]
     #: So many make a long run (reliability §5.3).
     bar: int
-    #: In memory, where the disk is a model; else on the real one.
-    memory: bool = True
     #: With batches and chunks as small as can be, which only our own processes can have.
     pieces: bool = True
     #: Why this cannot run here; None when it can.
@@ -44,7 +43,36 @@ class Kind:
 
 KINDS: Final[dict[str, Kind]] = {
     "matrix": Kind(
-        "a day ended at any operation: torn, power cut, user edit, second crash in the recovery", matrix.player, 100_000
+        "a day ended at any operation: torn, power cut, user edit, second crash in the recovery",
+        lambda base: nullcontext(matrix.player(base)),
+        100_000,
+    ),
+    "syscalls": Kind(
+        "the real program killed by strace just before a system call that changes a file",
+        lambda base: nullcontext(real.Calls(base).play),
+        320,
+        pieces=False,
+        missing=real.no_strace,
+    ),
+    "kills": Kind(
+        f"the real program killed at any moment under load, {real.LIVES} times a schedule",
+        lambda base: nullcontext(real.Kills(base).play),
+        2000 // real.LIVES,
+        pieces=False,
+    ),
+    "ext4": Kind(
+        f"the power of an ext4 disk cut under the real program, {real.CUTS} times a schedule",
+        lambda base: real.power("ext4", base),
+        1000 // real.CUTS,
+        pieces=False,
+        missing=lambda: real.no_power("ext4"),
+    ),
+    "xfs": Kind(
+        f"the same on xfs, {real.CUTS} times a schedule",
+        lambda base: real.power("xfs", base),
+        500 // real.CUTS,
+        pieces=False,
+        missing=lambda: real.no_power("xfs"),
     ),
 }
 
@@ -157,16 +185,17 @@ class _Stage:
     def __init__(self, name: str) -> None:
         self._kind = KINDS[name]
         shared = Path("/dev/shm")
-        memory = self._kind.memory and shared.is_dir()
-        self._folder = Path(tempfile.mkdtemp(prefix=f"kato-crash-{name}-", dir=shared if memory else None))
+        self._folder = Path(tempfile.mkdtemp(prefix=f"kato-crash-{name}-", dir=shared if shared.is_dir() else None))
         self._pieces = small_pieces()
 
     def __enter__(self) -> Play:
         if self._kind.pieces:
             self._pieces.__enter__()
-        return self._kind.prepare(self._folder)
+        self._prepared = self._kind.prepare(self._folder)
+        return self._prepared.__enter__()
 
     def __exit__(self, *_: object) -> None:
+        self._prepared.__exit__(None, None, None)
         if self._kind.pieces:
             self._pieces.__exit__(None, None, None)
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import random
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any, Final
 from tests.crash.days import DAYS, Step
 from tests.crash.disk import MOODS, CrashingDiskFs, Disk
 from tests.crash.edits import EDITS, Edit, check_edited, nothing
+from tests.crash.stored import Stored, lay_out, stored
 from tests.crash.town import SESSIONS, Town, check_state
 from tests.crashing import CUTS, Crash, Cut, half, none_of
 from tests.machine import uncaptured
@@ -33,8 +33,7 @@ class Picture:
     """The machine just before one operation."""
 
     step: int
-    files: dict[Path, tuple[bytes, int, int]]
-    folders: list[Path]
+    stored: Stored
     disk: Disk
     #: What the operation would have written where; None when it is no write.
     write: tuple[Path, int, bytes] | None
@@ -68,7 +67,7 @@ class Day:
             for step in self.steps[: last + 1]:
                 step(town)
                 town.poll()
-            self._truths[last] = _truth(_ended(town))
+            self._truths[last] = truth_of(ended(town))
         return self._truths[last]
 
 
@@ -102,8 +101,7 @@ def lived(name: str, base: Path, *, folders: bool = True, files: bool = True) ->
 
     def take(write: tuple[Path, int, bytes] | None) -> None:
         if at >= 0:
-            files, folders = _files(day.base)
-            day.pictures.append(Picture(at, files, folders, town.disk.copied(), write, town.saved()))
+            day.pictures.append(Picture(at, stored(day.base), town.disk.copied(), write, town.saved()))
 
     fs = _Camera(town.disk, take, folders=folders, files=files)
     town.begin(fs)
@@ -114,28 +112,9 @@ def lived(name: str, base: Path, *, folders: bool = True, files: bool = True) ->
     return day
 
 
-def _files(base: Path) -> tuple[dict[Path, tuple[bytes, int, int]], list[Path]]:
-    files: dict[Path, tuple[bytes, int, int]] = {}
-    folders: list[Path] = []
-    for folder, _, names in os.walk(base):
-        folders.append(Path(folder))
-        for name in names:
-            path = Path(folder, name)
-            facts = path.stat()
-            files[path] = path.read_bytes(), facts.st_mode & 0o777, facts.st_mtime_ns
-    return files, folders
-
-
 def _restored(day: Day, picture: Picture) -> Town:
     """The machine as in the picture. Times stay: an unchanged log must not look changed."""
-    shutil.rmtree(day.base, ignore_errors=True)
-    for folder in picture.folders:
-        folder.mkdir(mode=0o700)
-    for path, (data, mode, changed) in picture.files.items():
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, mode)
-        os.write(descriptor, data)
-        os.close(descriptor)
-        os.utime(path, ns=(changed, changed))
+    lay_out(day.base, picture.stored)
     town = Town(day.base)
     town.restore(picture.town)
     town.disk = picture.disk.copied()
@@ -201,8 +180,8 @@ def play(day: Day, schedule: Schedule) -> None:
         if schedule.again_power is not None:
             town.disk.cut_power(schedule.again_power, schedule.dice)
     try:
-        check_state(_ended(town))
-        _compare(day.truth(picture.step), town, edited.path if edited is not None else None)
+        check_state(ended(town))
+        compare(day.truth(picture.step), town, edited.path if edited is not None else None)
         if edited is not None:
             check_edited(town, edited)
     except Exception as error:
@@ -220,7 +199,7 @@ def _tear(town: Town, picture: Picture, cut: Cut) -> None:
         os.close(descriptor)
 
 
-def _ended(town: Town) -> Town:
+def ended(town: Town) -> Town:
     """The day's last turn, after whatever came before."""
     town.poll()
     for log in town.logs.values():
@@ -233,7 +212,7 @@ def _ended(town: Town) -> Town:
     return town
 
 
-def _truth(town: Town) -> Truth:
+def truth_of(town: Town) -> Truth:
     return Truth({name: uncaptured(town.twin(name)) for name in SESSIONS}, _periods(town))
 
 
@@ -247,7 +226,7 @@ def _periods(town: Town) -> dict[tuple[str, str], list[tuple[int, int | None]]]:
     return found
 
 
-def _compare(truth: Truth, town: Town, edited: Path | None) -> None:
+def compare(truth: Truth, town: Town, edited: Path | None) -> None:
     """Twins, periods and files are those of the quiet day; what the user edited is looked at by itself."""
     for name in SESSIONS:
         assert uncaptured(town.twin(name)) == truth.twins[name], f"twin of {name}"
