@@ -16,6 +16,7 @@ from kato_tui.core.model.events import UserCommand
 from kato_tui.core.record import commands, destination, frontmatter, policy
 from kato_tui.core.record.destination import DestinationError, Naming, Place
 from kato_tui.core.record.policy import Allowed, WritePolicy, WriteRefused
+from kato_tui.core.store.fs import Fs
 from kato_tui.view.safe import safe
 from tests.fuzz.mutation import HOSTILE_TEXT, mutated
 from tests.fuzz.target import Target
@@ -176,7 +177,7 @@ class DestinationTarget(Target):
         assert allowed.path.suffix.lower() in policy.EXTENSIONS
         assert not any(part.startswith(".") for part in below) or below[:2] == (".kato", "recordings")
         try:
-            descriptor = policy.open_destination(allowed, create=True)
+            descriptor = policy.open_destination(allowed, create=Fs())
         except WriteRefused:
             return
         try:
