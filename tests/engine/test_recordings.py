@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from kato_tui.core.clock import stamp
 from kato_tui.core.ingest import reader
 from kato_tui.core.record import recorder
 from tests.world import World, body
@@ -265,6 +267,19 @@ def test_a_file_replaced_by_a_link_is_never_written_through(world: World) -> Non
 
     _fail_and_heal(world, break_it, heal)
     assert target.read_text() == "untouched"
+
+
+def test_a_command_that_a_fork_copied_is_run_once(world: World) -> None:
+    """A fork copies the conversation with its ids and times: to the new session it looks typed just now."""
+    typed = {"id": "m1", "at": stamp(world.clock.now() + timedelta(seconds=1))}
+    world.talk("::start ~/notes/a.md", **typed)
+    world.poll()
+    world.talk("::start ~/notes/a.md", session="fork", **typed)
+    world.poll()
+    world.hear("::start ~/notes/b.md", session="fork")
+    assert [one.destination for one in world.recordings()] == [str(world.notes / "a.md")]
+    assert [one.destination for one in world.recordings("fork")] == [str(world.notes / "b.md")]
+    assert "copied-command" in world.codes()
 
 
 # What the user does with the file.
