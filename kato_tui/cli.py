@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 DONE: Final = 0
 FAILED: Final = 1
@@ -117,10 +117,19 @@ def _what(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> str
     return "kato_tui.dashboard:run_dashboard"
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong without repeating what a terminal would act on: file names get into arguments by `*`."""
+
+    def error(self, message: str) -> NoReturn:
+        from kato_tui.view.safe import safe
+
+        super().error(safe(message))
+
+
 def parser() -> argparse.ArgumentParser:
     """All the words of the command line."""
     keep = argparse.RawDescriptionHelpFormatter
-    made = argparse.ArgumentParser(
+    made = _Parser(
         prog="kato-tui",
         description="Own your AI conversations: a durable, provider-neutral twin of every session.",
         epilog=_EPILOG,

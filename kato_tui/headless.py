@@ -9,13 +9,12 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-import orjson
-
 from kato_tui.core.config import load_config
 from kato_tui.core.host import Host, own_host
 from kato_tui.core.hub import Delta
 from kato_tui.core.paths import Home
 from kato_tui.core.service import Service
+from kato_tui.core.store.twin import event_line
 from kato_tui.view.safe import safe
 from kato_tui.view.words import size
 
@@ -90,4 +89,5 @@ def _json_lines(delta: Delta, before: dict[str, Any]) -> list[str]:
         items.append({"type": "dropped", "events": delta.dropped})
     if delta.progress != before:
         items.append({"type": "progress", **delta.progress})
-    return [orjson.dumps(item).decode() for item in items]
+    # Escaped like a twin's lines: also the output for programs is looked at by people.
+    return [event_line(item).decode().rstrip("\n") for item in items]

@@ -49,6 +49,12 @@ def test_a_thought_of_nothing_but_control_characters_is_no_thought(tmp_path: Pat
     assert kinds == ["assistant.message"]
 
 
+def test_injected_text_of_nothing_but_control_characters_is_left_out(tmp_path: Path) -> None:
+    records = [codex_log.meta(), codex_log.user_item("\x00\x1b[2J"), *codex_log.prompt("yes")]
+    kinds = [event.kind for event in _events(tmp_path, CODEX, *records)]
+    assert kinds == ["user.message"]
+
+
 def test_counts_beyond_all_numbers_still_fit_the_metadata(tmp_path: Path) -> None:
     most = {"input_tokens": 2**53 - 1, "output_tokens": 2**53 - 1}
     records = [

@@ -35,6 +35,16 @@ MAX_INVALID_TEXT: Final = 64 * 1024
 SHAPE_ERRORS: Final = (TypeError, KeyError, AttributeError, ValueError, IndexError, RecursionError)
 #: Fewer brackets than this cannot nest too deep for a JSON writer (orjson gives up at 254 levels).
 _SAFE_BRACKETS: Final = 200
+#: Kinds that are nothing without their text.
+_WORDS: Final = frozenset(
+    (
+        events.ASSISTANT_MESSAGE,
+        events.ASSISTANT_THINKING,
+        events.SYSTEM_MESSAGE,
+        events.PROVIDER_INFO,
+    )
+)
+EMPTY_TEXT: Final = "text of nothing but control characters"
 #: Names of record types are no longer than this; real ones are far below it.
 _MAX_TYPE: Final = 80
 #: A longer id of an item is remembered as its hash.
@@ -281,6 +291,10 @@ class Translator(ABC):
         counts: bool = True,
     ) -> None:
         """Add an event. `counts=False` keeps it out of the message counts (other agents' words)."""
+        if kind in _WORDS and not payload["text"]:
+            # Text that was cleaned of all it held: nobody said anything.
+            self.drop(EMPTY_TEXT)
+            return
         if kind != events.PROVIDER_RAW:
             self._verdict = "translated"
         self._drafts.append(

@@ -28,6 +28,7 @@ _SEQ_DIGITS: Final = 24
 _CRC_KEY: Final = b',"crc":'
 _SEQ = re.compile(rb'"sessionId":"[0-9a-f-]{36}"\},"seq":(\d+),')
 #: Left as they are by orjson, but a terminal acts on them: DEL, C1 controls, line separators, bidirectional controls.
+#: Tag characters, which hide text from people, become visible too.
 #: By first byte, which is looked for first: in running text a search for all of them at once takes fifty times as long.
 _ACTIVE: Final = tuple(
     (lead, re.compile(re.escape(lead) + rest))
@@ -36,12 +37,14 @@ _ACTIVE: Final = tuple(
         (b"\xc2", rb"[\x80-\x9f]"),
         (b"\xd8", rb"\x9c"),
         (b"\xe2", rb"(?:\x80[\x8e\x8f\xa8-\xae]|\x81[\xa6-\xa9])"),
+        (b"\xf3", rb"\xa0[\x80\x81][\x80-\xbf]"),
     )
 )
 
 
 def _escape(match: re.Match[bytes]) -> bytes:
-    return b"\\u%04x" % ord(match[0].decode("utf-8"))
+    units = match[0].decode("utf-8").encode("utf-16-be")
+    return b"".join(b"\\u%b" % units[at : at + 2].hex().encode() for at in range(0, len(units), 2))
 
 
 def _inert(line: bytes) -> bytes:
