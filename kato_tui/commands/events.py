@@ -11,6 +11,7 @@ from typing import Final
 from kato_tui.commands.backend import backend
 from kato_tui.commands.record import path_or_name
 from kato_tui.commands.talk import DONE
+from kato_tui.core.client import NotRunning
 from kato_tui.core.errors import HomeBusy
 
 _EVERY: Final = 1.0
@@ -26,8 +27,8 @@ def run_events(arguments: argparse.Namespace, wait: Callable[[float], None] = ti
             wait(_EVERY)
             try:
                 next_seq = put_events(session, next_seq)
-            except HomeBusy:
-                continue  # a one-off command holds the home: what is new is still there in a second
+            except (HomeBusy, NotRunning):
+                continue  # a one-off command holds the home, or the engine goes: what is new is there in a second
     except KeyboardInterrupt:
         return DONE
 

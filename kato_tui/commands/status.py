@@ -13,6 +13,7 @@ from typing import Any, Final
 from kato_tui.commands import show
 from kato_tui.commands.backend import backend
 from kato_tui.commands.talk import DONE, put, put_json, say
+from kato_tui.core.client import NotRunning
 from kato_tui.core.errors import HomeBusy
 
 _EVERY: Final = 1.0
@@ -106,10 +107,10 @@ def _status() -> dict[str, Any]:
 
 
 def _status_or_none() -> dict[str, Any] | None:
-    """None while a one-off command holds the home: the next picture will do."""
+    """None while a one-off command holds the home, or the engine goes: the next picture will do."""
     try:
         return _status()
-    except HomeBusy:
+    except (HomeBusy, NotRunning):
         return None
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from kato_tui.core.errors import KatoError
 from kato_tui.core.paths import Home
 
 VERSION: Final = 1
@@ -18,10 +19,11 @@ MAX_LINE: Final = 1 << 20
 #: Unix socket paths end at about 100 bytes; a longer one is reached through its open folder.
 _MAX_PATH: Final = 100
 _AGAIN: Final = 0.02
+_LEFT: Final = "the engine closed the connection: it is stopping, or has too many callers. Try again"
 
 
-class NotRunning(Exception):
-    """No engine runs in this home."""
+class NotRunning(KatoError):
+    """No engine runs in this home, or none any longer."""
 
 
 class RequestFailed(Exception):
@@ -107,15 +109,17 @@ class Client:
         try:
             self._socket.sendall(json.dumps(message).encode() + b"\n")
         except OSError as error:
-            raise NotRunning("the engine closed the connection") from error
+            raise NotRunning(_LEFT) from error
 
     def _answer(self) -> dict[str, Any]:
         try:
             line = self._file.readline()
+        except TimeoutError as error:
+            raise NotRunning("the engine does not answer: it is busy with something long. Try again") from error
         except OSError as error:
-            raise NotRunning(f"the engine does not answer: {error}") from error
+            raise NotRunning(_LEFT) from error
         if not line:
-            raise NotRunning("the engine closed the connection")
+            raise NotRunning(_LEFT)
         answer: dict[str, Any] = json.loads(line)
         if not answer.get("ok"):
             error_ = answer.get("error", {})

@@ -14,6 +14,7 @@ import zstandard
 
 from kato_tui.core import identity
 from kato_tui.core.client import VERSION, NotRunning
+from kato_tui.core.model.status import Status
 from tests.e2e.running import Running, append, engine, said, until
 from tests.unit import codex_log
 
@@ -44,6 +45,20 @@ def test_appended_lines_reach_twin_recording_and_status(tmp_path: Path) -> None:
         assert running.command("stop", "id:ffffffff").returncode == 3
         code, seconds = running.end()
         assert code == 0 and seconds < 2
+
+
+def test_the_status_is_the_same_contract_from_socket_and_command_line(tmp_path: Path) -> None:
+    with engine(tmp_path) as (running, link):
+        session = _id()
+        running.log(session).write_bytes(said(session, "first words"))
+        until(link, lambda: running.words(session) == ["first words"])
+        assert running.command("capture", session).returncode == 0
+        asked, typed = link.status(), running.command("status", "--json").stdout
+        assert Status.model_validate_json(typed).engine.active_recordings == 1
+        assert orjson.loads(typed) == asked
+        # A screen asks for parts of it, which are the same values.
+        assert link.session(f"claude:{session}") == asked["sessions"][0]
+        assert link.engine().keys() == asked["engine"].keys()
 
 
 def test_a_killed_engine_goes_on_where_it_was_and_says_nothing_twice(tmp_path: Path) -> None:

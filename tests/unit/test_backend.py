@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 import orjson
 import pytest
 
+from kato_tui import cli
 from kato_tui.commands import clean, events, logs, record, service, status
 from kato_tui.core import link
 from kato_tui.core.client import RequestFailed
@@ -142,6 +145,21 @@ def test_a_refusal_of_the_engine_is_the_error_our_own_would_raise(engine: FakeEn
     engine.refusal = RequestFailed("failed", "cannot")
     with pytest.raises(KatoError, match="cannot"):
         logs.run_rebuild(_arguments(session="xxxxxxxx"))
+
+
+def test_an_engine_that_goes_in_the_middle_is_said_and_not_a_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("KATO_HOME", str(tmp_path))
+    (tmp_path / "run").mkdir()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "run" / "control.sock"))
+        listener.listen()
+        leaving = threading.Thread(target=lambda: listener.accept()[0].close())
+        leaving.start()
+        assert cli.run(["status"]) == 1
+        leaving.join()
+    assert "the engine closed the connection" in capsys.readouterr().err
 
 
 def test_cleaning_is_asked_of_the_running_engine(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
