@@ -60,9 +60,12 @@ def result(t: CodexTranslator, call_id: str, fields: Record, form: str) -> bool:
 
 
 def _id(t: CodexTranslator, body: Record) -> str:
-    """The call's id; for records without one, a name made from its place in the file."""
+    """The call's id; for records without one, a name made from what it says, which a migration does not move."""
     found = text_of(body.get("call_id")) or text_of(body.get("callId")) or text_of(body.get("id"))
-    return found or f"{t._type.rpartition('.')[2]}-{t._cursor}"
+    if found:
+        return found
+    said = orjson.dumps(body, option=orjson.OPT_SORT_KEYS, default=str).decode()
+    return f"{t._type.rpartition('.')[2]}-{digest(said)}"
 
 
 def tool_name(body: Record, default: str = "tool") -> str:
