@@ -203,12 +203,14 @@ class Dashboard(App[int]):
         pane.focus()
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
-        if isinstance(event.widget, Pane):
+        if isinstance(event.widget, Pane) and not self._leaving:
             self._last_pane = event.widget
             self.rooms.show_panes()
 
     def _repaint_ages(self) -> None:
         """Times that are told as ages grow by themselves."""
+        if self._leaving:
+            return
         self.sessions.repaint()
         self.recordings.repaint()
         self.rooms.show_card()
@@ -225,7 +227,9 @@ class Dashboard(App[int]):
     @on(Posted)
     def _take(self, message: Posted) -> None:
         what = message.what
-        if isinstance(what, Update):
+        if self._leaving:
+            self.pump.taken()
+        elif isinstance(what, Update):
             try:
                 self._apply(what)
             finally:
@@ -237,6 +241,11 @@ class Dashboard(App[int]):
             what.then(None)
         else:
             what.then(what.result)
+
+    @property
+    def _leaving(self) -> bool:
+        """Whether the screen is being taken down: what still comes then has nowhere to be shown."""
+        return self._exit or not self.is_running
 
     def _tell_failure(self, error: Exception) -> None:
         """What the engine could not do now is one thing, a mistake of the program another."""
@@ -310,6 +319,8 @@ class Dashboard(App[int]):
     @on(VirtualList.Moved)
     def _moved(self, message: VirtualList.Moved) -> None:
         message.stop()
+        if self._leaving:
+            return
         if message.list is self.sessions:
             self.recordings.take(self.sessions.session)
             self._watch_selected()

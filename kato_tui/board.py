@@ -179,7 +179,9 @@ class Board:
         """What is not acknowledged: what stands first, then what happened, newest first."""
         standing = [alert for found in self._standing.values() for alert in found]
         urgent = sorted((*standing, *self._retention), key=lambda one: _RANK.get(one.severity, 9))
-        everything = (*urgent, *reversed(self._notices))
+        failing = {str(one.candidate["recordingId"]) for one in standing if one.candidate is not None}
+        happened = (one for one in reversed(self._notices) if not _says_again(one, failing))
+        everything = (*urgent, *happened)
         return [one for one in everything if one.key not in self._acknowledged]
 
     def acknowledge(self, *keys: str) -> None:
@@ -217,6 +219,11 @@ class Board:
                 for one in everyone
             ),
         )
+
+
+def _says_again(alert: Alert, failing: set[str]) -> bool:
+    """Whether it tells that a recording began to fail which stands there as failing still."""
+    return alert.code == "recording-failing" and any(str(one["recordingId"]) in failing for one in alert.recordings)
 
 
 def _is_notice(key: str) -> bool:

@@ -107,7 +107,7 @@ _FIXES: Final[dict[str, Fix]] = {
     "invalid-command": Fix("command", "⏎ type it again"),
     "invalid": Fix("command", "⏎ type it again"),
     "needs-rebuild": Fix("rebuild", "⏎ rebuild from its log"),
-    "failing": Fix("command", "tried again by itself · ⏎ record elsewhere", "start "),
+    "failing": Fix("command", "⏎ record elsewhere", "start "),
     "engine-failed": Fix("restart", "⏎ start it again"),
     "engine-gone": Fix("restart", "⏎ take over here"),
     "retention": Fix("keep-all", "⏎ keep twins of them"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import time
 
 import pytest
 
@@ -36,5 +37,6 @@ def _steady(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pump, "Meter", SteadyMeter)
     monkeypatch.setattr(clipboard, "copy", lambda text: [])
     monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
     for name in ("NO_COLOR", "TMUX", "PAGER", "VISUAL", "EDITOR"):
         monkeypatch.delenv(name, raising=False)

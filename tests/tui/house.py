@@ -49,12 +49,19 @@ class SteppedLink(Link):
         self._operations = Operations(engine)
         #: The version up to which the reader has taken everything, while it waits for more.
         self.reached = -1
+        #: As many sessions are told of, whatever the engine has.
+        self.crowd = 0
+        #: What the next questions end with: the end of the engine, or a mistake in one answer.
+        self.fault: Exception | None = None
+        self.refusal: Exception | None = None
 
     def changes(self, since: int, timeout: float) -> Delta:
         if timeout:
             self.reached = since
         found = self.hub.changes(since, timeout)
         self.reached = -1
+        if self.fault is not None:
+            raise self.fault
         return found
 
     def close(self) -> None:
@@ -62,13 +69,30 @@ class SteppedLink(Link):
 
     def _ask(self, op: str, **fields: Any) -> dict[str, Any]:
         with self.lock:
+            if self.refusal is not None:
+                raise self.refusal
             # As over the wire: nobody gets to hold what the engine holds.
             answer: dict[str, Any] = orjson.loads(orjson.dumps(self._operations.run(op, fields)))
+            # It is taken from the times of real files, which have nothing to do with the clock of a test.
+            (answer.get("engine") or answer).pop("latencyMs", None)
+            if self.crowd and op == "status":
+                answer["sessions"] = _crowd(answer["sessions"], self.crowd)
             return answer
 
     @property
     def caught_up(self) -> bool:
         return self.reached == self.hub.changes().version
+
+
+def _crowd(sessions: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:
+    """The same sessions again and again, with other ids."""
+    made = []
+    for number in range(count):
+        one = dict(sessions[number % len(sessions)])
+        short = f"{number:08x}"
+        one |= {"providerSessionId": f"crowd-{short}", "sessionId": f"{short}-0", "sessionShortId": short}
+        made.append(one | {"title": f"{number}. {one.get('title')}", "recordings": []})
+    return made
 
 
 class House:
@@ -82,7 +106,7 @@ class House:
             self.stage = Stage(self.base, self.clock.now)
         self.config = Config(**{"global_auto_generate_snapshots": True, "theme": themes.DARK} | settings)
         numbered = (f"{number:08x}-0000-4000-8000-000000000000" for number in itertools.count(1))
-        new_id = partial(next, ids or numbered)
+        new_id = partial(next, itertools.chain(ids or (), numbered))
         self.home = Home(self.base / ".kato")
         self._new_id = new_id
         self.open()
@@ -238,10 +262,10 @@ class Dash:
 
 
 @asynccontextmanager
-async def look(house: House, size: tuple[int, int] = (140, 45), **options: Any) -> AsyncIterator[Dash]:
+async def look(house: House, size: tuple[int, int] = (140, 45), *, toasts: bool = True) -> AsyncIterator[Dash]:
     """A dashboard on the house, settled."""
-    app = Dashboard(lambda: house.link, house.config, user_home=str(house.base), now=house.clock.now, **options)
-    async with app.run_test(size=size, notifications=True) as pilot:
+    app = Dashboard(lambda: house.link, house.config, user_home=str(house.base), now=house.clock.now)
+    async with app.run_test(size=size, notifications=toasts) as pilot:
         dash = Dash(app, pilot, house)
         await dash.until(lambda: app.pump.connected)
         await dash.settled()
