@@ -34,6 +34,7 @@ class SteadyMeter:
 @pytest.fixture(autouse=True)
 def _steady(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pump, "TICK", 0.01)
+    monkeypatch.setattr(pump, "_WAIT", 0.1)
     monkeypatch.setattr(pump, "Meter", SteadyMeter)
     monkeypatch.setattr(clipboard, "copy", lambda text: [])
     monkeypatch.setenv("TZ", "UTC")

@@ -48,6 +48,7 @@ def _compare(name: str, svg: str, actual: Path) -> None:
 async def _draw(name: str, house: House, tmp_path: Path, size: tuple[int, int], visit: Visit | None = None) -> None:
     async with look(house, size, toasts=False) as dash:
         dash.app.line.entry.cursor_blink = False
+        await dash.until(lambda: dash.app.board.cpu is not None)
         if visit is not None:
             await visit(dash)
         await dash.settled()
