@@ -23,6 +23,7 @@ import orjson
 
 from tests.crash import matrix, real
 from tests.crash.town import small_pieces
+from tests.faults import sweep
 
 Play = Callable[[int], None]
 
@@ -46,6 +47,11 @@ KINDS: Final[dict[str, Kind]] = {
         "a day ended at any operation: torn, power cut, user edit, second crash in the recovery",
         lambda base: nullcontext(matrix.player(base)),
         100_000,
+    ),
+    "faults": Kind(
+        "an error of the system at any operation of a day, or at any sync, for a while; a power cut after it",
+        lambda base: nullcontext(sweep.player(base)),
+        20_000,
     ),
     "syscalls": Kind(
         "the real program killed by strace just before a system call that changes a file",

@@ -612,10 +612,9 @@ class Engine:
                 return current
             return current.model_copy(update={"source": current.source.model_copy(update={"gone": True})})
 
-        try:
+        # What cannot be written down now is noticed again at the next look.
+        with contextlib.suppress(NeedsRebuild, OSError):
             self.index.put(self.store.update(key, change))
-        except NeedsRebuild:
-            return
 
 
 def _log_path(text: str) -> str:

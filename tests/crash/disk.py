@@ -22,6 +22,9 @@ from tests.crashing import CrashingFs, Cut, UnsyncedFs, half
 LOST, PREFIX, ANY = "lost", "prefix", "any"
 MOODS: Final = (LOST, PREFIX, ANY)
 
+#: Bytes written at a position, or a cut there (None).
+_Change = tuple[int, bytes | None]
+
 
 @dataclass(slots=True, eq=False)
 class _Inode:
@@ -31,13 +34,15 @@ class _Inode:
     folder: bool = False
     #: The content at the last sync; None while there are no changes since.
     durable: bytes | None = None
-    #: Since then: bytes written at a position, or a cut there (None).
-    changes: list[tuple[int, bytes | None]] = field(default_factory=list)
+    #: Since then.
+    changes: list[_Change] = field(default_factory=list)
     #: Content and mode when its last name went: they may come back with the name.
     buried: tuple[bytes, int] | None = None
+    #: A sync failed: what was to be synced is in memory, counts as clean, and will never be on the disk (ATC'20).
+    spoilt: bool = False
 
     def copied(self) -> _Inode:
-        return _Inode(self.path, self.folder, self.durable, list(self.changes), self.buried)
+        return _Inode(self.path, self.folder, self.durable, list(self.changes), self.buried, self.spoilt)
 
 
 #: What one operation does to the names of a folder: all of it happens, or nothing.
@@ -70,7 +75,7 @@ class Disk:
         """Before a write of `data` at `position`, or a cut there."""
         path = path_of(descriptor)
         inode = self._inodes.setdefault(os.fstat(descriptor).st_ino, _Inode(path))
-        if not inode.changes:
+        if not inode.changes and not inode.spoilt:
             inode.durable = path.read_bytes()
         inode.changes.append((position, data))
 
@@ -80,6 +85,13 @@ class Disk:
             self.synced_folder(path_of(descriptor))
         elif facts.st_ino in self._inodes:
             _settled(self._inodes[facts.st_ino])
+
+    def not_synced(self, descriptor: int) -> None:
+        """The disk refused: nobody will be told again that these changes are not there."""
+        inode = self._inodes.get(os.fstat(descriptor).st_ino)
+        if inode is not None and inode.changes:
+            inode.spoilt = True
+            inode.changes.clear()
 
     def synced_folder(self, folder: Path) -> None:
         self._folders.pop(folder, None)
@@ -114,7 +126,11 @@ class Disk:
         """The same state again; the files may have been laid down anew meanwhile, with other inode numbers."""
         named = [inode for known in self._folders.values() for one in known.named() for inode in one.values()]
         changed = [inode for inode in (*named, *self._inodes.values()) if inode is not None]
-        copies = {id(one): one.copied() for one in changed if one.changes or one.buried or one.folder or one in named}
+        copies = {
+            id(one): one.copied()
+            for one in changed
+            if one.durable is not None or one.buried or one.folder or one in named
+        }
         twin = Disk()
         for number, one in enumerate(copies.values(), 1):
             there = one.buried is None and one.path.exists()
@@ -143,7 +159,7 @@ class Disk:
     def cut_power(self, mood: str, dice: random.Random) -> None:
         """Leave of everything that was not synced what `mood` and `dice` say."""
         left: dict[Path, _Inode | None] = {
-            inode.path: inode for inode in self._inodes.values() if inode.changes and inode.buried is None
+            inode.path: inode for inode in self._inodes.values() if inode.durable is not None and inode.buried is None
         }
         for folder, known in self._folders.items():
             names = dict(known.durable)
@@ -158,8 +174,19 @@ class Disk:
 
 
 def _settled(inode: _Inode) -> None:
-    inode.durable = None
+    inode.durable = _with(inode.durable, inode.changes) if inode.spoilt and inode.durable is not None else None
     inode.changes.clear()
+
+
+def _with(content: bytes, changes: list[_Change]) -> bytes:
+    changed = bytearray(content)
+    for position, data in changes:
+        if data is None:
+            del changed[position:]
+        else:
+            changed.extend(bytes(max(0, position - len(changed))))
+            changed[position : position + len(data)] = data
+    return bytes(changed)
 
 
 def _content(path: Path) -> tuple[bytes, int]:
@@ -187,22 +214,12 @@ def _left(inode: _Inode, mood: str, dice: random.Random) -> tuple[bytes, int] | 
     if inode.folder:
         return None
     visible, mode = inode.buried or _content(inode.path)
-    if not inode.changes:
+    if inode.durable is None:
         return visible, mode
-    assert inode.durable is not None
-    content = bytearray(inode.durable)
-    for position, data in _kept_changes(inode.changes, mood, dice):
-        if data is None:
-            del content[position:]
-        else:
-            content.extend(bytes(max(0, position - len(content))))
-            content[position : position + len(data)] = data
-    return bytes(content), mode
+    return _with(inode.durable, _kept_changes(inode.changes, mood, dice)), mode
 
 
-def _kept_changes(
-    changes: list[tuple[int, bytes | None]], mood: str, dice: random.Random
-) -> list[tuple[int, bytes | None]]:
+def _kept_changes(changes: list[_Change], mood: str, dice: random.Random) -> list[_Change]:
     if mood == LOST:
         return []
     if mood == PREFIX:
@@ -212,7 +229,7 @@ def _kept_changes(
     return [_spoiled(position, data, dice) for position, data in changes if dice.random() < 0.75]
 
 
-def _spoiled(position: int, data: bytes | None, dice: random.Random) -> tuple[int, bytes | None]:
+def _spoiled(position: int, data: bytes | None, dice: random.Random) -> _Change:
     """A write as it may be found: whole, with a torn end, or with zeros where a part of it did not get to the disk."""
     fate = dice.random()
     if data is None or fate < 0.3:

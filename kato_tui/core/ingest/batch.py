@@ -146,6 +146,7 @@ class SessionIngest:
     # Opening.
 
     def _load(self) -> SessionMetadata:
+        self._stores.sessions.confirm()
         found = self._stores.sessions.load(self._key)
         if found is not None:
             return found

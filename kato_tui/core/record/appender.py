@@ -124,39 +124,52 @@ def append(fs: Fs, allowed: Allowed, chunk: bytes) -> Mark:
         before = os.fstat(descriptor).st_size
         try:
             fs.write(descriptor, chunk)
+            end = os.lseek(descriptor, 0, os.SEEK_CUR)
+            # A failed sync is not repeated: it would find the pages clean and lie. The bytes are written anew.
+            fs.sync(descriptor)
         except OSError:
             _take_back(fs, descriptor, before, chunk)
             raise
-        end = os.lseek(descriptor, 0, os.SEEK_CUR)
-        # A failed sync is not repeated: the kernel may have dropped the pages. `settle` looks at what is there.
-        fs.sync(descriptor)
     return Mark(end, chunk[-_TAIL_LENGTH:])
 
 
 def _take_back(fs: Fs, descriptor: int, before: int, chunk: bytes) -> None:
-    """Cut off the half that was written, if nothing but our own bytes stands behind `before`."""
+    """Cut off what was written, if nothing but our own bytes stands behind `before`."""
     written = os.fstat(descriptor).st_size - before
-    if 0 < written < len(chunk) and os.pread(descriptor, written, before) == chunk[:written]:
+    if 0 < written <= len(chunk) and os.pread(descriptor, written, before) == chunk[:written]:
         fs.truncate(descriptor, before)
 
 
-def settle(fs: Fs, allowed: Allowed, base: int, anchor: bytes, chunk: bytes, *, head: int = 0) -> Mark:
+def settle(
+    fs: Fs, allowed: Allowed, base: int, anchor: bytes, chunk: bytes, *, head: int = 0, anew: bool = False
+) -> Mark:
     """Make sure that `chunk` is in the file once, after an append that may have come to any end.
 
     `head` first bytes of it begin a new file and are like nothing else. Raises `NotThere` when the file holds nothing.
+    `anew`: an error came before, perhaps of a sync, after which what is visible counts as clean and is not on disk.
     """
     with _opened(allowed) as descriptor:
         # What is visible may still be lost in a power cut: make durable first what the decision is based on.
         fs.sync(descriptor)
         place = _locate(descriptor, base, anchor, chunk, head)
-        if place is not None:
-            mark = _complete(fs, allowed, descriptor, place, chunk, head)
-            if mark is not None:
-                return mark
-        found = next(_find(descriptor, chunk), None)
-        if found is None:
-            raise NotThere(edited=place is None and bool(anchor))
-        return _mark(found, chunk)
+        mark = _complete(fs, allowed, descriptor, place, chunk, head) if place is not None else None
+        if mark is None:
+            found = next(_find(descriptor, chunk), None)
+            if found is None:
+                raise NotThere(edited=place is None and bool(anchor))
+            mark = _mark(found, chunk)
+    if anew:
+        _write_anew(fs, allowed, mark, chunk)
+    return mark
+
+
+def _write_anew(fs: Fs, allowed: Allowed, mark: Mark, chunk: bytes) -> None:
+    """The same bytes in the same place once more, so that a sync has something to write."""
+    place = mark.end - len(chunk)
+    with _opened(allowed) as descriptor:
+        if os.pread(descriptor, len(chunk), place) == chunk:
+            _overwrite(fs, descriptor, place, chunk, [(0, len(chunk))])
+            fs.sync(descriptor)
 
 
 def _mark(place: int, chunk: bytes) -> Mark:
@@ -232,12 +245,16 @@ def _traces(present: bytes, chunk: bytes) -> tuple[int, list[tuple[int, int]]]:
     return reach, holes
 
 
-def _fill(fs: Fs, descriptor: int, place: int, chunk: bytes, holes: list[tuple[int, int]]) -> None:
-    """Write over zeros that a power cut left within our bytes and at their end, and on behind them."""
+def _overwrite(fs: Fs, descriptor: int, place: int, chunk: bytes, stretches: list[tuple[int, int]]) -> None:
     flags = fcntl.fcntl(descriptor, fcntl.F_GETFL)
     fcntl.fcntl(descriptor, fcntl.F_SETFL, flags & ~os.O_APPEND)
-    for start, end in holes:
+    for start, end in stretches:
         fs.write_at(descriptor, chunk[start:end], place + start)
+
+
+def _fill(fs: Fs, descriptor: int, place: int, chunk: bytes, holes: list[tuple[int, int]]) -> None:
+    """Write over zeros that a power cut left within our bytes and at their end, and on behind them."""
+    _overwrite(fs, descriptor, place, chunk, holes)
     if os.fstat(descriptor).st_size > place + len(chunk):
         # More zeros than bytes: the rest of the hole is nobody's text.
         fs.truncate(descriptor, place + len(chunk))

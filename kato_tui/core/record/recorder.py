@@ -89,8 +89,8 @@ class Recorder:
         #: By recording id: fields that are true of the file already but not yet of the metadata.
         self._ahead: dict[str, dict[str, Any]] = {}
         self._dirty: dict[str, str] = {}
-        #: By recording id: the file of pending bytes that the metadata speaks of.
-        self._aside: dict[str, Path] = {}
+        #: By recording id: files of pending bytes, of which the metadata speaks of the last at most.
+        self._aside: dict[str, list[Path]] = {}
         #: By destination: recordings (id and session key) with bytes that may or may not be in the file.
         self._open_ended: dict[str, dict[str, str]] = {}
         self.failures: dict[str, Failure] = {}
@@ -133,9 +133,9 @@ class Recorder:
                     self._update(key, recording_id, ahead)
                 self._written_down(recording_id)
                 changed.add(key)
-                aside = self._aside.pop(recording_id, None)
-                if aside is not None:
-                    self._fs.unlink(aside)
+        unfinished = {one for waiting in self._open_ended.values() for one in waiting}
+        for recording_id in [one for one in self._aside if one not in self._dirty and one not in unfinished]:
+            self._clear_aside(recording_id)
         return changed
 
     def settle(self, key: str) -> None:
@@ -172,11 +172,12 @@ class Recorder:
 
     def _advance(self, key: str, recording_id: str) -> int:
         written = 0
+        self._store.confirm()
         while True:
             metadata = metadata_of(self._store, key)
             recording = self.view(_recording(metadata, recording_id))
             if recording.pending is not None:
-                recording = self._settle(key, metadata, recording)
+                recording = self._settle(key, metadata, recording, anew=True)
             piece = self._render(metadata, periods.settled(recording))
             if piece is None:
                 return written
@@ -258,11 +259,14 @@ class Recorder:
             metadata = metadata_of(self._store, key)
             other = self.view(_recording(metadata, other_id))
             if other.pending is not None:
-                self._settle(key, metadata, other)
+                self._settle(key, metadata, other, anew=True)
             self._open_ended.get(recording.destination, {}).pop(other_id, None)
 
-    def _settle(self, key: str, metadata: SessionMetadata, recording: Recording) -> Recording:
-        """The pending bytes into the file, if they are not there; gives the recording as it is then."""
+    def _settle(self, key: str, metadata: SessionMetadata, recording: Recording, *, anew: bool = False) -> Recording:
+        """The pending bytes into the file, if they are not there; gives the recording as it is then.
+
+        In a running process bytes are only left pending by an error, after which they are written `anew`.
+        """
         pending = recording.pending
         assert pending is not None
         chunk = self._pending_bytes(key, recording.recording_id, pending)
@@ -284,7 +288,7 @@ class Recorder:
             self._make(recording, allowed)
         try:
             mark = appender.settle(
-                self._fs, allowed, pending.base, base64.b64decode(pending.anchor), chunk, head=pending.head
+                self._fs, allowed, pending.base, base64.b64decode(pending.anchor), chunk, head=pending.head, anew=anew
             )
         except NotThere as gone:
             spot = appender.spot(allowed)
@@ -303,7 +307,7 @@ class Recorder:
             chunk = aside.read_bytes()
         except FileNotFoundError:
             return None
-        self._aside[recording_id] = aside
+        self._note_aside(recording_id, aside)
         return chunk if hashlib.sha256(chunk).hexdigest() == pending.sha256 else None
 
     def _elsewhere(
@@ -391,14 +395,31 @@ class Recorder:
 
     def _put_pending(self, key: str, recording_id: str, pending: PendingAppend, chunk: bytes) -> None:
         """Large bytes first, then the metadata that speaks of them, and only then the former ones go."""
-        former = self._aside.pop(recording_id, None)
-        if pending.chunk is None:
-            aside = self._home.pending(key, recording_id, pending.sha256)
+        aside = self._home.pending(key, recording_id, pending.sha256) if pending.chunk is None else None
+        if aside is not None:
+            self._note_aside(recording_id, aside)
             write_atomic(self._fs, aside, chunk)
-            self._aside[recording_id] = aside
         self._put(key, recording_id, {"pending": pending})
-        if former is not None and former != self._aside.get(recording_id):
-            self._fs.unlink(former)
+        self._clear_aside(recording_id, aside)
+
+    def _note_aside(self, recording_id: str, path: Path) -> None:
+        known = self._aside.setdefault(recording_id, [])
+        if path not in known:
+            known.append(path)
+
+    def _clear_aside(self, recording_id: str, wanted: Path | None = None) -> None:
+        """Remove what the metadata no longer speaks of. What cannot be removed now is removed later."""
+        kept: list[Path] = []
+        for path in self._aside.pop(recording_id, ()):
+            try:
+                if path != wanted:
+                    self._fs.unlink(path)
+                    continue
+            except OSError:
+                pass
+            kept.append(path)
+        if kept:
+            self._aside[recording_id] = kept
 
     def _put(self, key: str, recording_id: str, fields: dict[str, Any]) -> Recording:
         """Store `fields` together with everything that was appended before."""

@@ -45,6 +45,8 @@ class SessionStore:
         self._cache: OrderedDict[str, tuple[tuple[int, int, int], SessionMetadata]] = OrderedDict()
         self._cache_guard = threading.Lock()
         self._locks = [threading.RLock() for _ in range(_LOCKS)]
+        #: A write failed, perhaps after its rename: what is visible may not be on disk.
+        self._doubtful = False
 
     def load(self, key: str) -> SessionMetadata | None:
         """The stored metadata, None when there is none; `NeedsRebuild` when it cannot be used."""
@@ -79,6 +81,7 @@ class SessionStore:
     def update(self, key: str, change: Change) -> SessionMetadata:
         """Apply `change` to the freshest stored entry (or a new one) and wait until the result is on disk."""
         with self._locks[hash(key) % _LOCKS]:
+            self.confirm()
             provider, _, provider_session_id = key.partition(":")
             current = self.load(key) or self.new(provider, provider_session_id)
             changed = change(current)
@@ -86,11 +89,21 @@ class SessionStore:
                 return current
             changed = changed.model_copy(update={"updated_at": stamp(self._clock.now())})
             path = self._home.meta(key)
-            write_atomic(self._fs, path, encode_metadata(changed))
+            try:
+                write_atomic(self._fs, path, encode_metadata(changed))
+            except OSError:
+                self._doubtful = True
+                raise
             written = _signature(path)
             if written is not None:
                 self._remember(key, written, changed)
             return changed
+
+    def confirm(self) -> None:
+        """Make sure, before anything is done upon what `load` gives, that it is on disk."""
+        if self._doubtful:
+            self._fs.sync_folder(self._home.sessions)
+            self._doubtful = False
 
     def forget(self, key: str) -> None:
         with self._cache_guard:

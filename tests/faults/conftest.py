@@ -1,0 +1,7 @@
+"""The fixtures of the crash harness serve here too."""
+
+from __future__ import annotations
+
+from tests.crash.conftest import memory, pieces
+
+__all__ = ["memory", "pieces"]
