@@ -97,8 +97,10 @@ def parsing_cost(bench: Bench, group: str) -> float:
 @measurement("peers")
 def peers(bench: Bench) -> Iterator[Result]:
     """claude-code-log (to Markdown) and ccusage (token sums), where they are installed; Claude's logs only."""
-    claude = sum(file.size for file in bench.corpus.of("claude")) / MB
-    projects = bench.corpus.home / ".claude" / "projects"
+    # They take minutes for a gigabyte: the small corpus tells as much.
+    corpus = bench.corpus_of("S") if bench.size in ("M", "L") else bench.corpus
+    claude = sum(file.size for file in corpus.of("claude")) / MB
+    projects = corpus.home / ".claude" / "projects"
     found = _find(bench, "claude-code-log")
     if found is not None:
         copy = bench.scratch("claude-code-log") / "projects"
@@ -108,7 +110,7 @@ def peers(bench: Bench) -> Iterator[Result]:
     found = _find(bench, "ccusage")
     if found is not None:
         command = [found, "session", "--json", "--offline"]
-        yield _peer("ccusage", command, bench.corpus.home, claude, "token sums per session; keeps nothing")
+        yield _peer("ccusage", command, corpus.home, claude, "token sums per session; keeps nothing")
 
 
 def _find(bench: Bench, name: str) -> str | None:

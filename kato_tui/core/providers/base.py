@@ -473,7 +473,10 @@ def parse(data: bytes | str) -> Any:
     orjson refuses NaN, lone surrogates and a BOM, which real writers produce: those few go through the standard
     library. Only text with many brackets can be nested too deep to write, so only that is tried out.
     """
-    value = _loaded(data)
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        value = _parse_leniently(data)
     if len(data) < _SAFE_LENGTH:
         return value
     many = data.count(b"{") + data.count(b"[") if isinstance(data, bytes) else data.count("{") + data.count("[")

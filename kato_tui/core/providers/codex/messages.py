@@ -29,6 +29,7 @@ _MEDIA_TYPES: Final = ("input_image", "input_audio", "image", "audio")
 _PHASES: Final = {"commentary": "commentary", "final_answer": "final", "final": "final"}
 _PLAN: Final = ("<proposed_plan>", "</proposed_plan>")
 #: Codex strips these from its events and items and leaves them in the response item; nobody is meant to see them.
+_CITED: Final = "<oai-mem-citation>"
 _CITATION: Final = re.compile(r"\s*<oai-mem-citation>.*?</oai-mem-citation>", re.DOTALL)
 
 
@@ -273,7 +274,7 @@ def assistant_said(t: CodexTranslator, blocks: list[str], phase: Any, form: str,
     The event comes once per block, and leaves out a `<proposed_plan>`, which has an item of its own; so forms are
     compared part by part, and only what no form has told yet is emitted.
     """
-    blocks = [_CITATION.sub("", block) for block in blocks]
+    blocks = [_CITATION.sub("", block) if _CITED in block else block for block in blocks]
     parts = [part for block in blocks for part in _plan_parts(block) if part.strip()]
     if not parts:
         t.drop(denylist.EMPTY_MESSAGE)
