@@ -7,9 +7,8 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final, NamedTuple, NoReturn
 
 DONE: Final = 0
 FAILED: Final = 1
@@ -38,8 +37,7 @@ exit codes: 0 done, 1 failed, 2 usage, 3 not found or ambiguous
 _SESSION: Final = "short id, prefix, full id, the assistant's own id, or the path of a log"
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """One command: what `--help` says about it, and `module:function` that does it."""
 
     help: str
@@ -51,7 +49,7 @@ class Command:
 
 def run(argv: Sequence[str]) -> int:
     """Do what `argv` asks for and give the exit code."""
-    made = parser()
+    made = parser(argv[0] if argv and argv[0] in COMMANDS else None)
     _refuse_unknown(made, argv)
     arguments = made.parse_args(argv)
     does = _what(made, arguments)
@@ -126,8 +124,8 @@ class _Parser(argparse.ArgumentParser):
         super().error(safe(message))
 
 
-def parser() -> argparse.ArgumentParser:
-    """All the words of the command line."""
+def parser(only: str | None = None) -> argparse.ArgumentParser:
+    """All the words of the command line, or those of one command: the others take longer to lay out than to do."""
     keep = argparse.RawDescriptionHelpFormatter
     made = _Parser(
         prog="kato-tui",
@@ -141,7 +139,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--json", action="store_true", dest="lines_json", help="with --no-ui: JSON lines")
     made.add_argument("--demo", action="store_true", help="made-up sessions, live, in a throw-away home")
     commands = made.add_subparsers(dest="command", title="commands", metavar="")
-    for name, command in COMMANDS.items():
+    for name, command in COMMANDS.items() if only is None else [(only, COMMANDS[only])]:
         one = commands.add_parser(
             name,
             help=command.help,

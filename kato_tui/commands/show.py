@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
+from kato_tui.core.recent import horizon, why_hidden
 from kato_tui.view.safe import safe
-from kato_tui.view.words import RECORDINGS, SEVERITIES, STATES, Json, age, moment, project, size
+from kato_tui.view.words import RECORDINGS, SEVERITIES, STATES, Json, age, project, size
 
-OLD: Final = timedelta(days=7)
 _TITLE: Final = 60
 _LEAST: Final = 8
 
@@ -21,26 +21,27 @@ def split_hidden(sessions: Iterable[Json], now: datetime, *, everything: bool) -
     What is being recorded or has a problem is never hidden.
     """
     shown: list[Json] = []
-    hidden = {"sub-agents": 0, f"older than {OLD.days} days": 0}
+    hidden: dict[str, int] = {}
+    since = horizon(now)
     for one in sessions:
-        why = None if everything or _matters(one) else _hidden_because(one, now)
+        why = None
+        if not everything and not _matters(one):
+            why = why_hidden(one.get("sourceKind", "main"), one.get("lastActivity"), since)
         if why is None:
             shown.append(one)
         else:
-            hidden[why] += 1
+            hidden[why] = hidden.get(why, 0) + 1
     shown.sort(key=lambda one: (str(one.get("lastActivity") or ""), str(one["sessionId"])), reverse=True)
-    return shown, {why: count for why, count in hidden.items() if count}
+    return shown, hidden
 
 
 def _matters(session: Json) -> bool:
     return bool(session.get("problem")) or any(one["desiredState"] == "on" for one in session.get("recordings", ()))
 
 
-def _hidden_because(session: Json, now: datetime) -> str | None:
-    if session.get("sourceKind", "main") != "main":
-        return "sub-agents"
-    last = moment(session.get("lastActivity"))
-    return f"older than {OLD.days} days" if last is not None and now - last > OLD else None
+def with_left_out(hidden: Mapping[str, int], left_out: Mapping[str, int]) -> dict[str, int]:
+    """What is hidden here, and what the engine did not even send."""
+    return {why: hidden.get(why, 0) + left_out.get(why, 0) for why in (*left_out, *hidden)}
 
 
 def hidden_line(hidden: Mapping[str, int]) -> str:
@@ -134,6 +135,7 @@ def nothing_found(roots: Iterable[Json]) -> str:
 def status_lines(status: Json, now: datetime, *, everything: bool, width: int | None) -> list[str]:
     """The whole picture: sessions, recordings that are on or failing, and warnings."""
     sessions, hidden = split_hidden(status["sessions"], now, everything=everything)
+    hidden = with_left_out(hidden, status.get("hidden", {}))
     lines = table(session_rows(sessions, now), width) if sessions else [no_sessions(status)]
     lines += [f"  {one['sessionShortId']}: {safe(str(one['problem']))}" for one in sessions if one.get("problem")]
     if hidden:

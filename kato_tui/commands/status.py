@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -23,7 +22,7 @@ _REDRAW: Final = "\x1b[H\x1b[J"
 def run_status(arguments: argparse.Namespace) -> int:
     if arguments.live:
         return live(arguments)
-    status = _status()
+    status = _status(recent=_is_short(arguments))
     if arguments.json:
         put_json(status)
     else:
@@ -32,9 +31,10 @@ def run_status(arguments: argparse.Namespace) -> int:
 
 
 def run_sessions(arguments: argparse.Namespace) -> int:
-    status = _status()
+    status = _status(recent=_is_short(arguments))
     now = _now()
     sessions, hidden = show.split_hidden(status["sessions"], now, everything=arguments.all)
+    hidden = show.with_left_out(hidden, status.get("hidden", {}))
     if arguments.json:
         put_json(sessions)
         return DONE
@@ -69,7 +69,7 @@ def live(
     before: dict[str, str] = {}
     try:
         while True:
-            status = _status_or_none()
+            status = _status_or_none(recent=_is_short(arguments))
             if status is not None and arguments.json:
                 put_json(status, indent=False)
             elif status is not None and on_terminal:
@@ -101,15 +101,20 @@ def _put_lines(status: dict[str, Any], everything: bool) -> None:
     put(show.engine_line(status["engine"]))
 
 
-def _status() -> dict[str, Any]:
+def _is_short(arguments: argparse.Namespace) -> bool:
+    """Whether some sessions are not shown anyway; machines and `--all` get everything."""
+    return not arguments.all and not arguments.json
+
+
+def _status(*, recent: bool = False) -> dict[str, Any]:
     with backend() as engine:
-        return engine.status()
+        return engine.status(recent=recent)
 
 
-def _status_or_none() -> dict[str, Any] | None:
+def _status_or_none(*, recent: bool) -> dict[str, Any] | None:
     """None while a one-off command holds the home, or the engine goes: the next picture will do."""
     try:
-        return _status()
+        return _status(recent=recent)
     except (HomeBusy, NotRunning):
         return None
 
@@ -120,4 +125,8 @@ def _now() -> datetime:
 
 def _width() -> int | None:
     """The terminal's width; a pipe gets whole lines."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    if not sys.stdout.isatty():
+        return None
+    import shutil  # slow to load, and pipes need none
+
+    return shutil.get_terminal_size().columns

@@ -6,7 +6,7 @@ import contextlib
 import os
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -40,7 +40,7 @@ from kato_tui.core.model.status import EngineStatus, RecordingStatus, SessionSta
 from kato_tui.core.notices import Notices
 from kato_tui.core.paths import Home
 from kato_tui.core.pool import Assistance
-from kato_tui.core.providers.base import Provider
+from kato_tui.core.providers.base import Provider, SourceFile
 from kato_tui.core.record import desk, resolve
 from kato_tui.core.record.chat import ChatCommands
 from kato_tui.core.record.director import Director, Surroundings
@@ -236,52 +236,69 @@ class Engine:
     def _facts(self, key: str, *, look: bool) -> Facts:
         entry = self.index.entries.get(key)
         session = self.sessions.get(key)
-        if session is None:
-            return entry.facts if entry is not None else Facts()
-        source = session.sources[-1]
-        if entry is not None and not self._changed(session, entry):
-            facts = entry.facts
-        elif look or self._glimpses.holds(session):
-            facts = self._glimpses.of(session)
-        else:
-            facts = entry.facts if entry is not None else Facts()
-        if session.provider.process_gone(source):
-            facts = replace(facts, agent_state=AgentState("ended", "process-gone", since=facts.last_activity))
-        return facts
+        stored = entry.facts if entry is not None else Facts()
+        if session is None or (entry is not None and not self._changed(session, entry)):
+            return stored
+        return self._glimpses.of(session) if look or self._glimpses.holds(session) else stored
+
+    def all_keys(self) -> list[str]:
+        """All sessions there are or were."""
+        return sorted(self.sessions.keys() | self.index.entries.keys())
 
     def status(self) -> Status:
         """All there is to show, from memory; only sessions with recordings have their metadata looked at."""
-        return Status(engine=self.engine_status(), sessions=list(self.session_statuses()), warnings=list(self.notices))
+        sessions = list(self.session_statuses(self.all_keys()))
+        return Status(engine=self.engine_status(), sessions=sessions, warnings=list(self.notices))
 
-    def session_statuses(self) -> Iterator[SessionStatus]:
+    def session_statuses(self, keys: Sequence[str]) -> Iterator[SessionStatus]:
         """The sessions of the status one by one: thousands of them at once take a lot of memory."""
-        looks = self._worth_a_look()
-        for key in sorted(self.sessions.keys() | self.index.entries.keys()):
-            yield self._session_status(key, look=key in looks)
+        looks, ended = self._worth_a_look(keys), self._ended(keys)
+        for key in keys:
+            yield self._session_status(key, look=key in looks, ended=key in ended)
 
-    def _worth_a_look(self) -> set[str]:
-        """The unread sessions whose logs a list of all looks at: a first look costs milliseconds each."""
-        unread = [session for session in self.pending() if not self._glimpses.holds(session)]
+    def _worth_a_look(self, keys: Iterable[str]) -> set[str]:
+        """The unread sessions whose logs a list looks at: a first look costs milliseconds each."""
+        found = (self.sessions[key] for key in keys if self.is_pending(key))
+        unread = [session for session in found if not self._glimpses.holds(session)]
         unread.sort(key=lambda session: -session.stamp.mtime_ns)
         return {session.key for session in unread[: self.first_looks]}
 
-    def session_status(self, key: str) -> SessionStatus:
-        return self._session_status(key, look=True)
+    def _ended(self, keys: Iterable[str]) -> set[str]:
+        """Sessions whose process has ended. A registry of processes is read once, not once for each session."""
+        by_provider: dict[str, list[SourceFile]] = {}
+        for key in keys:
+            session = self.sessions.get(key)
+            if session is not None:
+                by_provider.setdefault(session.provider.name, []).append(session.sources[-1])
+        return {
+            identity.session_key(name, session)
+            for name, sources in by_provider.items()
+            for session in self._providers[name].ended(sources)
+        }
 
-    def _session_status(self, key: str, *, look: bool) -> SessionStatus:
+    def session_status(self, key: str) -> SessionStatus:
+        return self._session_status(key, look=True, ended=key in self._ended([key]))
+
+    def _session_status(self, key: str, *, look: bool, ended: bool) -> SessionStatus:
         entry = self.index.entries.get(key)
         recordings: list[RecordingStatus] = []
-        refused = self.index.refused
-        problem = refused.get(self.home.meta(key).name) if refused else None
+        problem = self.refusal(key)
         if entry is not None and entry.recordings:
             try:
                 metadata = self.store.load(key)
                 recordings = recording_statuses(metadata, self.recorder) if metadata is not None else []
             except NeedsRebuild as error:
                 problem = str(error)
+        facts = self._facts(key, look=look)
+        if ended:
+            facts = replace(facts, agent_state=AgentState("ended", "process-gone", since=facts.last_activity))
         provider = self._providers.get(key.partition(":")[0])
         found = self.sessions[key].sources[-1] if key in self.sessions else None
-        return session_status(key, entry, self._facts(key, look=look), provider, recordings, problem, found)
+        return session_status(key, entry, facts, provider, recordings, problem, found)
+
+    def refusal(self, key: str) -> str | None:
+        """Why the stored state of a session cannot be used."""
+        return self.index.refused.get(self.home.meta(key).name) if self.index.refused else None
 
     def engine_status(self) -> EngineStatus:
         about = About(str(self.home.root), self._since, self.watching, self.latency_ms, self.totals)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kato_tui.core.client import Client, RequestFailed
 from kato_tui.core.errors import KatoError, SessionNotFound
-from kato_tui.core.hub import Delta
 
 if TYPE_CHECKING:
+    from kato_tui.core.hub import Delta
     from kato_tui.core.operations import Operations
     from kato_tui.core.paths import Home
     from kato_tui.core.service import Service
@@ -31,8 +31,9 @@ class Link(ABC):
     #: Whether the engine is another process's: it goes on when this one ends.
     remote = False
 
-    def status(self) -> Json:
-        return self._ask("status")
+    def status(self, *, recent: bool = False) -> Json:
+        """All there is; `recent` leaves out what a short picture hides, and adds how much that is as `hidden`."""
+        return self._ask("status", recent=recent)
 
     def engine(self) -> Json:
         """The engine's own part of the status: what a screen that knows the sessions asks again and again."""
@@ -127,6 +128,9 @@ class RemoteLink(Link):
     def changes(self, since: int, timeout: float) -> Delta:
         if self._waiting is None:
             self._waiting = Client(self._home, PATIENCE)
+        # Only screens follow, and a `status` has no need of what they do.
+        from kato_tui.core.hub import Delta
+
         return Delta.from_json(self._waiting.request("changes", since=since, timeout=timeout))
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from kato_tui.core import clean
+from kato_tui.core import clean, recent
 from kato_tui.core.engine import Engine
 from kato_tui.core.errors import KatoError
 from kato_tui.core.model.base import Contract
@@ -36,7 +36,7 @@ class Operations:
         self._engine = engine
         self._table: dict[str, Callable[[Json], Json]] = {
             "ping": lambda _: {"pid": os.getpid()},
-            "status": lambda _: _status(engine),
+            "status": self._status,
             "engine": lambda _: _plain(engine.engine_status()),
             "session": lambda fields: _plain(engine.session_status(self._key(fields))),
             "submit": self._submit,
@@ -72,6 +72,15 @@ class Operations:
             raise BadRequest("`session` has to name one")
         known = name in self._engine.sessions or name in self._engine.index.entries
         return name if known else self._engine.resolve(name)
+
+    def _status(self, fields: Json) -> Json:
+        """As `engine.status()`, each session made plain before the next; `recent` leaves out what lists hide anyway."""
+        engine = self._engine
+        short = fields.get("recent") is True
+        keys, hidden = recent.choose(engine, engine.clock.now()) if short else (engine.all_keys(), {})
+        sessions = [_plain(one) for one in engine.session_statuses(keys)]
+        found = _plain(Status(engine=engine.engine_status(), sessions=[], warnings=list(engine.notices)))
+        return found | {"sessions": sessions} | ({"hidden": hidden} if short else {})
 
     def _submit(self, fields: Json) -> Json:
         return _plain(self._engine.submit(Intent.model_validate(fields.get("intent"))))
@@ -121,13 +130,6 @@ def _page(twin: TwinReader, begin: int, limit: int) -> list[Json]:
         if len(found) >= limit or size > _PAGE_BYTES:
             break
     return found
-
-
-def _status(engine: Engine) -> Json:
-    """As `engine.status()`, each session made plain before the next one is looked at."""
-    sessions = [_plain(one) for one in engine.session_statuses()]
-    found = _plain(Status(engine=engine.engine_status(), sessions=[], warnings=list(engine.notices)))
-    return found | {"sessions": sessions}
 
 
 def _plain(value: Contract) -> Json:

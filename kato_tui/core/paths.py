@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -37,6 +35,8 @@ def safe_name(text: str) -> str:
     if not name.strip("."):
         name = "".join(f"%{ord(char):02X}" for char in name) or "%"
     if len(name) > _MAX_NAME:
+        import hashlib  # rare, and slow to load for a command that only looks for the socket
+
         # "~" never comes out of the encoding, so a cut name cannot meet a whole one.
         name = f"{name[:_KEPT_OF_LONG]}~{hashlib.sha256(data).hexdigest()[:32]}"
     return name
@@ -46,16 +46,16 @@ def safe_name(text: str) -> str:
 Stamp = tuple[int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
 class Home:
     """The one folder that holds kato-tui's state: `~/.kato`, or `KATO_HOME`."""
 
-    root: Path
-    #: Asked for several times a session: joining paths is slow.
-    sessions: Path = field(init=False, repr=False, compare=False)
+    # No dataclass: loading what makes those takes a third of the time of a `status`.
+    __slots__ = ("root", "sessions")
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "sessions", self.root / "sessions")
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        #: Asked for several times a session: joining paths is slow.
+        self.sessions = root / "sessions"
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str], user_home: Path) -> Home:

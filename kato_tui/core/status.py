@@ -82,7 +82,7 @@ def session_status(
 ) -> SessionStatus:
     """The status of one session; `found` is its log as it was met, for sessions that were not read yet."""
     name, _, provider_session_id = key.partition(":")
-    session_id = identity.session_id(key)
+    session_id = entry.session_id if entry is not None else identity.session_id(key)
     source = entry.source if entry is not None else None
     state = facts.agent_state
     return SessionStatus(

@@ -35,21 +35,21 @@ def _dead_pid() -> int:
 
 def test_a_registered_process_that_ended_is_gone(source: SourceFile) -> None:
     _register(source, _dead_pid())
-    assert Claude().process_gone(source)
+    assert Claude().ended([source]) == {SESSION}
 
 
 def test_a_running_process_is_not_gone(source: SourceFile) -> None:
     _register(source, _dead_pid())
     _register(source, os.getpid())
-    assert not Claude().process_gone(source)
+    assert Claude().ended([source]) == set()
 
 
 def test_without_an_entry_nothing_is_claimed(source: SourceFile) -> None:
     _register(source, _dead_pid(), "another-session")
-    assert not Claude().process_gone(source)
+    assert Claude().ended([source]) == set()
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b'{"pid": "x", "sessionId": 1}', b'{"pid": 1e30}', b"\xff"])
 def test_odd_entries_are_passed_over(source: SourceFile, content: bytes) -> None:
     (source.path.parents[2] / "sessions" / "1.json").write_bytes(content)
-    assert not Claude().process_gone(source)
+    assert Claude().ended([source]) == set()

@@ -17,6 +17,8 @@ CONTRACT = ConfigDict(
     strict=True,
     alias_generator=to_camel,
     populate_by_name=True,
+    # Built when first used: a process that only asks for a status pays for what that needs.
+    defer_build=True,
 )
 
 #: For the plain dataclasses that the hot loop mutates and the metadata embeds.

@@ -11,7 +11,7 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
@@ -157,9 +157,9 @@ class Provider(ABC):
         """Add what is not in the log itself but in small files beside it."""
         return
 
-    def process_gone(self, source: SourceFile) -> bool:  # noqa: ARG002
-        """Whether the provider's own registry of processes says that the session's process has ended."""
-        return False
+    def ended(self, sources: Iterable[SourceFile]) -> set[str]:  # noqa: ARG002
+        """The ids of those sessions whose process has ended, as far as the provider keeps a registry of processes."""
+        return set()
 
     def resume_command(self, facts: Facts) -> str | None:  # noqa: ARG002
         """The shell command that resumes the session in its own assistant, if there is one."""

@@ -16,10 +16,10 @@ _MAX_ENTRIES: Final = 512
 _MAX_BYTES: Final = 64 << 10
 
 
-def is_gone(registry: Path, session_id: str) -> bool:
-    """Whether the registry names processes of this session, and none of them runs."""
-    pids = [pid for pid, session in _entries(registry) if session == session_id]
-    return bool(pids) and not any(_runs(pid) for pid in pids)
+def ended(registry: Path) -> set[str]:
+    """The sessions for which the registry names processes of which none runs."""
+    entries = _entries(registry)
+    return {session for _, session in entries} - {session for pid, session in entries if _runs(pid)}
 
 
 def _entries(registry: Path) -> list[tuple[int, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from kato_tui.core.model.facts import Facts
@@ -37,11 +37,19 @@ class Claude(Provider):
         if source.kind == "subagent" and facts.title_source != "provider":
             facts.set_title(files.agent_description(source.path), "provider")
 
-    def process_gone(self, source: SourceFile) -> bool:
+    def ended(self, sources: Iterable[SourceFile]) -> set[str]:
         """Only main sessions stand in the registry, beside the projects: <config>/projects/<project>/<id>.jsonl."""
-        if source.kind != "main" or len(source.path.parents) < 3:
-            return False
-        return processes.is_gone(source.path.parents[2] / "sessions", source.provider_session_id)
+        by_project: dict[Path, set[str]] = {}
+        for source in sources:
+            if source.kind == "main" and len(source.path.parents) > 2:
+                by_project.setdefault(source.path.parent, set()).add(source.provider_session_id)
+        registries = {project.parent.parent / "sessions" for project in by_project}
+        told = {registry: processes.ended(registry) for registry in registries}
+        return {
+            session
+            for project, sessions in by_project.items()
+            for session in sessions & told[project.parent.parent / "sessions"]
+        }
 
     def resume_command(self, facts: Facts) -> str | None:
         """`claude --resume` only finds a session from the directory it belongs to."""
