@@ -19,6 +19,8 @@ from kato_tui.view.safe import safe
 from kato_tui.view.words import size
 
 _WORTH_A_LINE: Final = 1 << 20
+#: A signal that comes in the moment before the wait begins is handled only after it.
+_WAIT: Final = 0.5
 
 
 def run_headless(arguments: argparse.Namespace) -> int:
@@ -44,13 +46,16 @@ def run(host: Host, *, as_json: bool = False) -> int:
 
 def _follow(service: Service, *, as_json: bool) -> None:
     version, progress = 0, {"done": 0, "total": 0, "bytes": 0}
+    caught_up = progress
     if not as_json:
         _write(_hello(service))
     while True:
-        delta = service.hub.changes(version, None)
+        delta = service.hub.changes(version, _WAIT)
         version = delta.version
-        _write(_json_lines(delta, progress) if as_json else [*_lines(delta), *_progress_line(delta, progress)])
+        _write(_json_lines(delta, progress) if as_json else [*_lines(delta), *_progress_line(delta, caught_up)])
         progress = delta.progress
+        if progress["done"] == progress["total"]:
+            caught_up = progress
         if delta.closed:
             return
 
@@ -76,8 +81,7 @@ def _lines(delta: Delta) -> list[str]:
 def _progress_line(delta: Delta, before: dict[str, Any]) -> list[str]:
     """The end of a catch-up is worth a line; a live append is not."""
     now = delta.progress
-    caught_up = now["done"] == now["total"] and now["done"] > before["done"]
-    if not caught_up or now["bytes"] - before["bytes"] < _WORTH_A_LINE:
+    if now["done"] < now["total"] or now["bytes"] - before["bytes"] < _WORTH_A_LINE:
         return []
     return [f"up to date: {now['done']} sessions read, {size(now['bytes'])}"]
 

@@ -120,7 +120,7 @@ def engine_line(engine: Json) -> str:
 
 
 def no_sessions(status: Json) -> str:
-    return "no sessions to show" if status["sessions"] else nothing_found(status["engine"]["roots"])
+    return "no sessions to show" if status["engine"]["sessions"] else nothing_found(status["engine"]["roots"])
 
 
 def nothing_found(roots: Iterable[Json]) -> str:

@@ -137,6 +137,11 @@ class Engine:
 
     def start(self) -> None:
         """Take the home and find the sessions. Reads no log."""
+        self.take_home()
+        self.discover()
+
+    def take_home(self) -> None:
+        """Lock it, and know what it holds."""
         try:
             for folder in self.home.folders():
                 make_folders(self._fs, folder)
@@ -154,7 +159,6 @@ class Engine:
         self._clear_leftovers()
         self._settle()
         self._discovery.known = dict(self.index.files)
-        self.discover()
 
     def close(self) -> None:
         self.flush()

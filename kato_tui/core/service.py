@@ -6,7 +6,7 @@ import os
 import queue
 import threading
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from pathlib import Path
@@ -71,7 +71,8 @@ class Service:
         #: The thread has ended: whoever asks now, or still waits, is told so.
         self._over = False
         self._thread = threading.Thread(target=self._run, name="kato-engine", daemon=True)
-        self._waiting: deque[str] = deque()
+        #: Sessions to be read here, in the order of their turns.
+        self._waiting: dict[str, None] = {}
         self._open: dict[str, SessionIngest] = {}
         #: By session: what is to be done once a worker has brought it up to date.
         self._held: dict[str, list[Callable[[], None]]] = {}
@@ -86,7 +87,17 @@ class Service:
 
     def start(self) -> None:
         """Take the home (`HomeBusy` when another engine has it) and begin to watch."""
-        self.engine.start()
+        # The watch first: where it stands before everything is looked at, looking once is enough.
+        self._watch()
+        try:
+            self.engine.take_home()
+            if self.watcher is not None and self.watcher.mode == "events":
+                self.watcher.take()
+            self.engine.discover()
+        except BaseException:
+            self._unwatch()
+            raise
+        self._due["all"] = _now() + _ALL_EVERY
         known = len(self.engine.sessions)
         self.engine.log.write("engine.started", version=__version__, pid=os.getpid(), sessions=known)
         self._thread.start()
@@ -167,7 +178,7 @@ class Service:
             self._break_off(key, ingest)
         if self.pool is not None and self.pool.has(key):
             self.pool.cancel(key)
-            self._waiting.append(key)
+            self._waiting[key] = None
 
     def _break_off(self, key: str, ingest: SessionIngest) -> None:
         ingest.close()
@@ -186,7 +197,7 @@ class Service:
         try:
             if self._config.clean_session_states_on_shutdown:
                 self.engine.forget_twins()
-            self._watch()
+            self._want({session.key for session in self.engine.pending()})
             while not self._stopping:
                 self._round()
         except BaseException as error:  # noqa: BLE001 - never silent: a notice, and the program's exit code
@@ -199,16 +210,18 @@ class Service:
         roots = [root.path for root in self.engine.roots]
         mode = self._config.watch.mode
         polling = mode == "polling" or (mode == "auto" and any(is_remote(root) for root in roots))
-        if self.watcher is not None:
-            self.watcher.stop()
+        self._unwatch()
         self.watcher = None if polling else Watcher(roots, self.wake)
         if self.watcher is not None:
             self.watcher.start()
 
+    def _unwatch(self) -> None:
+        if self.watcher is not None:
+            self.watcher.stop()
+
     def _end(self) -> None:
         try:
-            if self.watcher is not None:
-                self.watcher.stop()
+            self._unwatch()
             if self.pool is not None:
                 self.pool.close()
             for key, ingest in self._open.items():
@@ -255,7 +268,9 @@ class Service:
         self._follow_hints()
         self._sweep()
         if self._waiting:
-            self._step(self._waiting.popleft())
+            key = next(iter(self._waiting))
+            del self._waiting[key]
+            self._step(key)
 
     def _take_inbox(self) -> None:
         timeout = 0.0 if self._waiting else max(0.0, min(self._deadlines()) - _now())
@@ -343,7 +358,7 @@ class Service:
         new = sorted(sizes, key=lambda key: (sizes[key] >= _GIANT, -self._changed_at(key), key))
         self._total += len(new)
         if self.pool is None:
-            self._waiting.extend(new)
+            self._waiting |= dict.fromkeys(new)
             return
         together = sum(size for size in sizes.values() if size < _HEAVY) > _HEAVY_TOGETHER
         for key in new:
@@ -351,7 +366,7 @@ class Service:
             if size >= _HEAVY or (together and not self.engine.is_live(key)):
                 self._delegate(key)
             else:
-                self._waiting.append(key)
+                self._waiting[key] = None
 
     def _changed_at(self, key: str) -> int:
         """What was worked on last is read first."""
@@ -418,7 +433,7 @@ class Service:
             first = ingest.metadata.next_twin_seq
             if ingest.step():
                 self._open[key] = ingest
-                self._waiting.append(key)
+                self._waiting[key] = None
                 self.engine.stepped(key, ingest, first)
                 return
             ingest.close()
