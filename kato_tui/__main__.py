@@ -8,6 +8,8 @@ import sys
 
 
 def main() -> None:
+    if sys.platform == "win32":
+        sys.exit("kato-tui runs on Linux and macOS. On Windows it runs inside WSL, on the assistants used there")
     # State and recordings hold conversations: nothing this process makes is readable by others.
     os.umask(0o077)
     for stream in (sys.stdout, sys.stderr):

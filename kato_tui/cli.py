@@ -103,6 +103,8 @@ def _what(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> str
     if arguments.command:
         return COMMANDS[arguments.command].does
     if arguments.demo:
+        if arguments.lines_json and (arguments.once or not arguments.no_ui):
+            parser.error("with --demo, --json needs --no-ui and no --once: kato-tui --demo --no-ui --json")
         return "kato_tui.demo:run_demo"
     if arguments.no_ui and arguments.once:
         return "kato_tui.commands.logs:run_once"
@@ -136,7 +138,9 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
     made.add_argument("--version", action="store_true", help="the version, and facts for bug reports")
     made.add_argument("--no-ui", action="store_true", help="run without the dashboard")
     made.add_argument("--once", action="store_true", help="with --no-ui: bring everything up to date, then exit")
-    made.add_argument("--json", action="store_true", dest="lines_json", help="with --no-ui: JSON lines")
+    made.add_argument(
+        "--json", action="store_true", dest="lines_json", help="with --no-ui: JSON lines; with --once: one JSON object"
+    )
     made.add_argument("--demo", action="store_true", help="made-up sessions, live, in a throw-away home")
     commands = made.add_subparsers(dest="command", title="commands", metavar="")
     for name, command in COMMANDS.items() if only is None else [(only, COMMANDS[only])]:

@@ -72,7 +72,7 @@ def run_rebuild(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def run_once(arguments: argparse.Namespace) -> int:  # noqa: ARG001
+def run_once(arguments: argparse.Namespace) -> int:
     from kato_tui.progress import ProgressView
 
     engine = own_engine()
@@ -83,6 +83,18 @@ def run_once(arguments: argparse.Namespace) -> int:  # noqa: ARG001
     finally:
         view.close()
         engine.close()
+    if arguments.lines_json:
+        put_json(
+            {
+                "sessions": summary.sessions,
+                "changed": summary.changed,
+                "events": summary.events,
+                "bytesRead": summary.bytes_read,
+                "counters": dict(summary.counters),
+                "problems": summary.problems,
+            }
+        )
+        return FAILED if summary.problems else DONE
     return _report(engine, summary)
 
 

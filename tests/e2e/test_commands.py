@@ -201,6 +201,14 @@ def test_events_are_the_twin_byte_for_byte_from_any_place(machine: Machine) -> N
     assert machine.run("events", CLAUDE, "--from", "9").stdout == b""
 
 
+def test_bringing_everything_up_to_date_can_be_read_by_machines(machine: Machine) -> None:
+    machine.keep_twins()
+    first, second = _json(machine, "--no-ui", "--once"), _json(machine, "--no-ui", "--once")
+    assert (first["sessions"], first["changed"], first["events"], first["problems"]) == (2, 2, 4, {})
+    assert (second["sessions"], second["changed"], second["bytesRead"]) == (2, 0, 0)
+    assert machine.run("--demo", "--once", "--json").returncode == 2
+
+
 def test_clean_says_what_it_would_do_then_does_it(machine: Machine) -> None:
     machine.keep_twins()
     assert machine.run("--no-ui", "--once").returncode == 0

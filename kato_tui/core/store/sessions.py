@@ -143,7 +143,9 @@ def read_metadata(path: Path) -> SessionMetadata:
         raise _unusable(path, f"is not valid JSON ({error})") from error
     version = value.get("schemaVersion") if isinstance(value, dict) else None
     if version != METADATA_SCHEMA_VERSION:
-        raise _unusable(path, f"has schema version {version!r}, this kato-tui reads {METADATA_SCHEMA_VERSION}")
+        problem = f"has schema version {version!r}, this kato-tui reads {METADATA_SCHEMA_VERSION}"
+        newer = isinstance(version, int) and version > METADATA_SCHEMA_VERSION
+        raise _unusable(path, problem, "Update kato-tui, or run" if newer else "Run")
     try:
         found = _METADATA.validate_json(data)
     except ValidationError as error:
@@ -164,7 +166,5 @@ def _writable(metadata: SessionMetadata) -> bool:
     return True
 
 
-def _unusable(path: Path, problem: str) -> NeedsRebuild:
-    return NeedsRebuild(
-        f"{path} {problem}. Nothing was changed. Update kato-tui, or run `kato-tui rebuild` for this session."
-    )
+def _unusable(path: Path, problem: str, step: str = "Run") -> NeedsRebuild:
+    return NeedsRebuild(f"{path} {problem}. Nothing was changed. {step} `kato-tui rebuild` for this session.")
