@@ -46,7 +46,11 @@ class Said:
         del self.entries[:-_MAX_SAID]
 
     def holds(self, key: str) -> bool:
-        return any(entry[0] == key for entry in self.entries)
+        return self.forms(key) is not None
+
+    def forms(self, key: str) -> str | None:
+        """The forms that have told `key`; None when none has."""
+        return next((entry[1] for entry in self.entries if entry[0] == key), None)
 
     def clear(self) -> None:
         self.entries.clear()

@@ -279,7 +279,7 @@ def assistant_said(t: CodexTranslator, blocks: list[str], phase: Any, form: str,
     if not parts:
         t.drop(denylist.EMPTY_MESSAGE)
         return
-    if _same_item(t, item_id, holds_plan=_PLAN[0] in "".join(blocks)):
+    if item_id and _same_item(t, item_id, parts, form, holds_plan=_PLAN[0] in "".join(blocks)):
         t.repeat()
     else:
         _say_new(t, blocks, parts, phase, form)
@@ -289,16 +289,20 @@ def assistant_said(t: CodexTranslator, blocks: list[str], phase: Any, form: str,
         t.be_busy()
 
 
-def _same_item(t: CodexTranslator, item_id: str, *, holds_plan: bool) -> bool:
+def _same_item(t: CodexTranslator, item_id: str, parts: list[str], form: str, *, holds_plan: bool) -> bool:
     """Whether a record with this id was told: an AgentMessage shares the id of its response item, not every word."""
-    if not item_id:
-        return False
+    said = t.said["assistant"]
     key = f"id:{digest(item_id)}"
-    told = t.said["assistant"].holds(key)
-    if not told:
-        t.said["assistant"].note(key, "")
+    forms = said.forms(key)
+    if forms is None:
+        said.note(key, form)
+        return False
+    if form in forms:
+        # No mirror but the same form again: an id that is used twice hides no words.
+        return all(said.holds(digest(part.strip())) for part in parts)
+    said.first(key, form)
     # The mirror leaves the plan out: words decide about a response item that holds one.
-    return told and not holds_plan
+    return not holds_plan
 
 
 def _say_new(t: CodexTranslator, blocks: list[str], parts: list[str], phase: Any, form: str) -> None:
