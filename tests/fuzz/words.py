@@ -103,7 +103,7 @@ class CommandTarget(Target):
     """Commands in a message: nothing of the text is lost, every command has the shape of its event."""
 
     name = "commands"
-    weight = 12
+    weight = 60
 
     def make(self, rng: Random) -> bytes:
         lines = rng.choices((*_COMMANDS, *_COMMANDS, *_AROUND), k=rng.randint(1, 6))
@@ -196,7 +196,7 @@ class FrontmatterTarget(Target):
     """Joining an id into the user's frontmatter: an insertion, or nothing."""
 
     name = "frontmatter"
-    weight = 8
+    weight = 40
 
     def make(self, rng: Random) -> bytes:
         return mutated(rng, rng.choice(_HEADS), _HEAD_TOKENS, most=6)
@@ -224,7 +224,7 @@ class BorderTarget(Target):
     """What is shown and what is cleaned: no control character, no hidden direction, no tag, of bounded length."""
 
     name = "border"
-    weight = 8
+    weight = 40
 
     def make(self, rng: Random) -> bytes:
         parts = [
