@@ -56,7 +56,7 @@ def _rewound(town: Town) -> None:
     """The user takes back the last turn and asks something else."""
     log = town.logs[GEMINI]
     log.turn("a turn to be taken back")
-    log.add(gemini_log.rewind(f"u{log.number}"))
+    log.add(gemini_log.rewind(f"{log.name}-u{log.number}"))
     log.turn("another way")
 
 

@@ -10,6 +10,8 @@ from typing import Final
 from tests.crash.town import SESSIONS, Town, tokens
 
 NOTE: Final = b"\nMy own note, which is *mine*.\n"
+#: As like to our own lines as can be.
+_LINE: Final = b'\n{"schemaVersion":1,"session":{"provider":"mine"},"seq":1,"kind":"note"}\n'
 OTHER: Final = b"# Another file of mine\n\nIt has nothing to do with any session.\n"
 _WORDS: Final = b"words of the user instead"
 
@@ -27,16 +29,24 @@ class Edited:
     under_way: frozenset[bytes] = frozenset()
 
 
-Edit = Callable[[Town], Edited | None]
+#: What is done to the file of this name.
+Edit = Callable[[Town, str], Edited | None]
+
+#: What may be edited, if it is there: files of one session each.
+FILES: Final = ("a.md", "a.md", "deep/b.jsonl", "r.jsonl")
 
 
-def nothing(town: Town) -> Edited | None:
+def nothing(town: Town, file: str) -> Edited | None:
     return None
 
 
-def _edit(name: str, town: Town, change: Callable[[Path, bytes], bytes | None]) -> Edited | None:
+def _note(path: Path) -> bytes:
+    return _LINE if path.suffix == ".jsonl" else NOTE
+
+
+def _edit(name: str, town: Town, file: str, change: Callable[[Path, bytes], bytes | None]) -> Edited | None:
     """The user's program saves: what it writes, and the name, are safe."""
-    path = town.notes / "a.md"
+    path = town.notes / file
     if not path.is_file():
         return None
     data = path.read_bytes()
@@ -60,15 +70,15 @@ def _under_way(town: Town, path: Path) -> frozenset[bytes]:
     return frozenset()
 
 
-def append(town: Town) -> Edited | None:
-    return _edit("append", town, lambda _, data: data + NOTE)
+def append(town: Town, file: str) -> Edited | None:
+    return _edit("append", town, file, lambda path, data: data + _note(path))
 
 
-def head(town: Town) -> Edited | None:
-    return _edit("head", town, lambda _, data: NOTE + data)
+def head(town: Town, file: str) -> Edited | None:
+    return _edit("head", town, file, lambda path, data: _note(path) + data)
 
 
-def inside(town: Town) -> Edited | None:
+def inside(town: Town, file: str) -> Edited | None:
     """The user rewrites the last words that stand in the file."""
     words: list[bytes] = []
 
@@ -76,22 +86,22 @@ def inside(town: Town) -> Edited | None:
         words.extend(tokens(data)[-1:])
         return data.replace(words[0], _WORDS) if words else data
 
-    done = _edit("inside", town, change)
+    done = _edit("inside", town, file, change)
     return done if done is None or not words else Edited("inside", done.path, done.before, words[0], done.under_way)
 
 
-def delete(town: Town) -> Edited | None:
-    return _edit("delete", town, lambda path, data: None)
+def delete(town: Town, file: str) -> Edited | None:
+    return _edit("delete", town, file, lambda path, data: None)
 
 
-def rename(town: Town) -> Edited | None:
+def rename(town: Town, file: str) -> Edited | None:
     def change(path: Path, data: bytes) -> None:
         (path.parent / "moved.md").write_bytes(data)
 
-    return _edit("rename", town, change)
+    return _edit("rename", town, file, change)
 
 
-def replace(town: Town) -> Edited | None:
+def replace(town: Town, file: str) -> Edited | None:
     """Another file comes to stand in its place, as a new inode."""
 
     def change(path: Path, _: bytes) -> bytes:
@@ -100,7 +110,7 @@ def replace(town: Town) -> Edited | None:
         copy.replace(path)
         return OTHER
 
-    return _edit("replace", town, change)
+    return _edit("replace", town, file, change)
 
 
 EDITS: Final[tuple[Edit, ...]] = (append, head, inside, delete, rename, replace)
@@ -113,7 +123,7 @@ def check_edited(town: Town, edited: Edited) -> None:
     wanted = _wanted(town, edited.path)
     assert b"\0" not in data
     if edited.name in ("append", "head"):
-        assert data.count(NOTE) == 1, "the note"
+        assert data.count(_note(edited.path)) == 1, "the note"
         assert found == wanted, "tokens"
     elif edited.name == "inside":
         _check_overwritten(edited, data, found, wanted)

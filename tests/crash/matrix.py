@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from tests.crash.days import DAYS, Step
 from tests.crash.disk import MOODS, CrashingDiskFs, Disk
-from tests.crash.edits import EDITS, Edit, check_edited, nothing
+from tests.crash.edits import EDITS, FILES, Edit, check_edited, nothing
 from tests.crash.stored import Stored, lay_out, stored
 from tests.crash.town import SESSIONS, Town, check_state
 from tests.crashing import CUTS, Crash, Cut, half, none_of
@@ -131,6 +131,7 @@ class Schedule:
     #: The power goes with the process, in this mood.
     power: str | None
     edit: Edit
+    file: str
     #: The recovery dies at this operation of its own, and how.
     again: int | None
     again_power: str | None
@@ -146,13 +147,17 @@ class Schedule:
             dice.choice(CUTS),
             dice.choice((None, None, *MOODS)),
             dice.choice((nothing, *EDITS)),
+            dice.choice(FILES),
             dice.randint(1, _SECOND) if dice.random() < 0.6 else None,
             dice.choice((None, None, *MOODS)),
             dice,
         )
 
     def __str__(self) -> str:
-        parts = [f"schedule {self.number}: operation {self.point}, torn {self.cut.__name__}", self.edit.__name__]
+        parts = [
+            f"schedule {self.number}: operation {self.point}, torn {self.cut.__name__}",
+            f"{self.edit.__name__} {self.file}",
+        ]
         if self.power:
             parts.append(f"power {self.power}")
         if self.again:
@@ -171,7 +176,7 @@ def play(day: Day, schedule: Schedule) -> None:
     _tear(town, picture, schedule.cut)
     if schedule.power is not None:
         town.disk.cut_power(schedule.power, schedule.dice)
-    edited = schedule.edit(town)
+    edited = schedule.edit(town, schedule.file)
     if schedule.again is not None:
         with contextlib.suppress(Crash):
             town.start(CrashingDiskFs(town.disk, schedule.again, half))

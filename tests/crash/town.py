@@ -81,9 +81,13 @@ class Log:
         number = self.number
         if self.name == CLAUDE:
             reply = claude_log.assistant(
-                claude_log.text(answered), uuid=f"a{number}", message=f"m{number}", second=number, stop="end_turn"
+                claude_log.text(answered),
+                uuid=f"{self.name}-a{number}",
+                message=f"{self.name}-m{number}",
+                second=number,
+                stop="end_turn",
             )
-            return [claude_log.typed(asked, f"u{number}", number), reply]
+            return [claude_log.typed(asked, f"{self.name}-u{number}", number), reply]
         if self.name == CODEX:
             head = [codex_log.meta(_IDS[CODEX])] if not self.records else []
             said = codex_log.prompt(asked)
@@ -93,8 +97,8 @@ class Log:
             ]
             return [*head, codex_log.started(f"t{number}"), *said, codex_log.done(f"t{number}")]
         head = [gemini_log.header(_IDS[GEMINI])] if self.name == GEMINI and not self.records else []
-        prompt = gemini_log.user(asked, f"u{number}", number % 60)
-        return [*head, prompt, gemini_log.gemini(answered, f"g{number}", number % 60)]
+        prompt = gemini_log.user(asked, f"{self.name}-u{number}", number % 60)
+        return [*head, prompt, gemini_log.gemini(answered, f"{self.name}-g{number}", number % 60)]
 
     def content(self) -> bytes:
         if self.name == DOCUMENT:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ _WINDOW: Final = 1 << 20
 _OWN_START: Final = 64
 #: So many first bytes in common with the chunk are no coincidence.
 _OURS_FOR_SURE: Final = 24
+#: Lines of events are alike up to here, those of one session even longer than that.
+_SEQ: Final = re.compile(rb'"seq":\d+,')
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,11 +199,12 @@ def _torn_at_end(descriptor: int, chunk: bytes) -> int | None:
     size = os.fstat(descriptor).st_size
     start = max(0, size - len(chunk))
     tail = os.pread(descriptor, size - start, start)
-    place = tail.find(chunk[:_OURS_FOR_SURE])
-    while 0 <= place <= len(tail) - _OURS_FOR_SURE:
+    sure = _sure(chunk)
+    place = tail.find(chunk[:sure])
+    while 0 <= place <= len(tail) - sure:
         if chunk.startswith(tail[place:]):
             return start + place
-        place = tail.find(chunk[:_OURS_FOR_SURE], place + 1)
+        place = tail.find(chunk[:sure], place + 1)
     return None
 
 
@@ -219,12 +223,18 @@ def _complete(fs: Fs, allowed: Allowed, descriptor: int, place: int, chunk: byte
             _fill(fs, descriptor, place, chunk, [*holes, (ours, len(chunk))])
         fs.sync(descriptor)
         return _mark(place, chunk)
-    if ours < max(_OURS_FOR_SURE, head) and not holes and not zeros:
+    if ours < max(_sure(chunk), head) and not holes and not zeros:
         # The user's own text may begin with a line break or a heading too: and an older file of
         # this recording with a head like ours: better a fragment left than text torn.
         return None
     _rewrite(fs, allowed, descriptor, (0, place), chunk, place + ours + zeros)
     return _mark(place, chunk)
+
+
+def _sure(chunk: bytes) -> int:
+    """How many first bytes of `chunk` only an append of it can have written."""
+    seq = _SEQ.search(chunk) if chunk.lstrip(b"\n").startswith(b"{") else None
+    return seq.end() if seq is not None else _OURS_FOR_SURE
 
 
 def _traces(present: bytes, chunk: bytes) -> tuple[int, list[tuple[int, int]]]:

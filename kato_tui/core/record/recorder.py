@@ -62,7 +62,12 @@ class Failure:
     reason: str
     since: str
     attempts: int
+    tried_at: datetime
     retry_at: datetime
+
+    def rests(self, now: datetime) -> bool:
+        """Whether the next attempt is still to be waited for; a clock that was set back is not waited for."""
+        return self.tried_at <= now < self.retry_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +167,7 @@ class Recorder:
     def due(self) -> set[str]:
         """Sessions with a failing recording that is to be tried again now."""
         now = self._clock.now()
-        return {failure.key for failure in self.failures.values() if failure.retry_at <= now}
+        return {failure.key for failure in self.failures.values() if not failure.rests(now)}
 
     def take_notices(self) -> list[Notice]:
         taken, self.notices = self.notices, []
@@ -444,7 +449,7 @@ class Recorder:
 
     def _resting(self, recording_id: str) -> bool:
         failure = self.failures.get(recording_id)
-        return failure is not None and self._clock.now() < failure.retry_at
+        return failure is not None and failure.rests(self._clock.now())
 
     def _failed(self, metadata: SessionMetadata, recording: Recording, error: WriteRefused | OSError) -> None:
         if isinstance(error, WriteRefused):
@@ -456,7 +461,9 @@ class Recorder:
         wait = min(_FIRST_RETRY * 2 ** min(attempts - 1, 10), _LAST_RETRY)
         now = self._clock.now()
         since = before.since if before is not None else stamp(now)
-        self.failures[recording.recording_id] = Failure(metadata.session_key, code, reason, since, attempts, now + wait)
+        self.failures[recording.recording_id] = Failure(
+            metadata.session_key, code, reason, since, attempts, now, now + wait
+        )
         if before is None or before.reason != reason:
             self._tell(
                 metadata, "recording-failing", f"{reason}. Nothing is lost: it is tried again", "error", recording
