@@ -60,7 +60,8 @@ def show(
     ended = app.pump.close(_PATIENCE)
     if app.failure is not None:
         _report(app.failure, log_to)
-    code = app.return_code or 0
+    # Whoever watches the program from outside is told that its engine did not work.
+    code = app.return_code or int(app.pump.failed)
     if not ended:
         # The engine is in the middle of something long. It can be cut off anywhere; waiting is what people notice.
         sys.stdout.flush()

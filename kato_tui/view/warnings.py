@@ -159,7 +159,9 @@ def block(alert: Alert, size: int, user_home: str = "", *, open_: bool = False) 
     lines += [(Piece(blank), Piece(text, words)) for text in texts[1:]]
     if open_:
         who = (piece(alert.session, "muted", 12),) if alert.session else ()
-        lines.append(spread((Piece(blank), Piece(fix_of(alert).words, "key")), who, size))
+        fix = fix_of(alert).words
+        if fix or who:
+            lines.append(spread((Piece(blank), Piece(fix, "key")), who, size))
     return lines
 
 

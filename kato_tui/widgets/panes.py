@@ -156,13 +156,9 @@ class RecordingsPane(Pane):
         who = "Nothing is recorded yet." if self.everything else "This session is not recorded."
         lines: list[Line] = [
             (Piece(who, "strong"),),
-            (
-                Piece("s", "key"),
-                Piece(" records it from now on, ", "muted"),
-                Piece("c", "key"),
-                Piece(" with all before", "muted"),
-            ),
-            (Piece("or write ", "muted"), Piece("::start ~/notes/x.md", "accent"), Piece(" in the chat", "muted")),
+            (Piece("s", "key"), Piece(" records it from now on", "muted")),
+            (Piece("c", "key"), Piece(" takes all before as well", "muted")),
+            (Piece("::start", "accent"), Piece(" in the chat does it too", "muted")),
         ]
         return [crop(line, size) for line in lines]
 

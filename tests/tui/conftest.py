@@ -9,6 +9,8 @@ import time
 import pytest
 
 from kato_tui import clipboard, pump
+from kato_tui.app import Dashboard
+from kato_tui.deeds import leaving
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -36,6 +38,9 @@ def _steady(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pump, "TICK", 0.01)
     monkeypatch.setattr(pump, "_WAIT", 0.1)
     monkeypatch.setattr(pump, "Meter", SteadyMeter)
+    # A busy machine needs longer than people for the second press, and for the second click.
+    monkeypatch.setattr(leaving, "_TWICE", 1000.0)
+    monkeypatch.setattr(Dashboard, "CLICK_CHAIN_TIME_THRESHOLD", 1000.0)
     monkeypatch.setattr(clipboard, "copy", lambda text: [])
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()

@@ -52,7 +52,7 @@ def _evil_house(base: Path) -> House:
     return house
 
 
-@pytest.mark.parametrize("size", [(80, 24), (140, 45), (200, 60)], ids=str)
+@pytest.mark.parametrize("size", [(80, 24), (200, 60)], ids=str)
 async def test_every_pane(tmp_path: Path, size: tuple[int, int]) -> None:
     house = _evil_house(tmp_path)
     log = house.claude("evil")
@@ -70,11 +70,11 @@ async def test_events_in_full_rendered_and_raw(tmp_path: Path) -> None:
     async with look(house, (100, 40)) as dash:
         await dash.select(house.claude("evil"))
         await dash.press("3", "enter")
-        for _ in range(len(dash.app.events.items) // 3):
+        for _ in range(4):
             _check(dash)
-            await dash.press("r")
-            _check(dash)
-            await dash.press("r", "p", "p", "p")
+            await dash.press("p")
+        await dash.press("r")
+        _check(dash)
 
 
 async def test_toasts_and_warnings(tmp_path: Path) -> None:
