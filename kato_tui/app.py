@@ -92,6 +92,9 @@ class Dashboard(App[int]):
         self._asked_for: str | None = None
         for theme in themes.THEMES:
             self.register_theme(theme)
+        # Before anything is drawn: a theme that is set later has every style worked out twice.
+        wanted = config.theme if config.theme in self.available_themes else self._own_theme()
+        self.set_reactive(Dashboard.theme, wanted)
 
     # Composition.
 
@@ -124,9 +127,8 @@ class Dashboard(App[int]):
             if one.scope == "anywhere" and one.group != "Moving":
                 for key in one.keys:
                     self._bind(key, one)
-        self.theme = self._own_theme()
-        if self.config.theme is not None:
-            self.set_theme(self.config.theme, say=False)
+        if self.config.theme not in (None, self.theme):
+            self.set_theme(str(self.config.theme))
         self._handle_signals()
         self.sessions.focus()
         self.rooms.fit(*self.size)
@@ -380,14 +382,13 @@ class Dashboard(App[int]):
         """Carry out an action of the table."""
         self.deeds.do(name)
 
-    def set_theme(self, name: str, *, say: bool = True) -> None:
+    def set_theme(self, name: str) -> None:
         if name not in self.available_themes:
             known = ", ".join(sorted(self.available_themes))
             self.say("no-theme", "warning", f"there is no theme {safe(name, 40)}: {known}")
             return
         self.theme = name
-        if say:
-            self.hint(f"theme {name}: set `theme` in config.toml to keep it")
+        self.hint(f"theme {name}: set `theme` in config.toml to keep it")
 
     @on(CommandLine.Typed)
     def _typed(self, message: CommandLine.Typed) -> None:

@@ -114,6 +114,12 @@ async def test_themes_go_round_and_all_of_them_can_be_read(tmp_path: Path) -> No
             assert "Flaky tide test" in dash.text, name
 
 
+async def test_a_theme_that_is_not_there_is_told_and_another_one_taken(tmp_path: Path) -> None:
+    async with look(House(tmp_path, theme="of-nobody")) as dash:
+        assert dash.app.theme in themes.OWN
+        assert any("there is no theme of-nobody" in one for one in dash.alerts)
+
+
 async def test_help_begins_with_the_pane_that_has_the_focus(tmp_path: Path) -> None:
     async with look(House(tmp_path)) as dash:
         for number, name in enumerate(PANES, start=1):
