@@ -228,6 +228,8 @@ def _fail_and_heal(world: World, break_it: object, heal: object) -> None:
     world.engine.tick()
     assert not world.engine.recorder.failures
     assert "recording-failing" in world.codes() and world.codes()[-1] == "recording-healed"
+    # The very file came back: nothing was made anew, and nobody edited it.
+    assert not {"recording-recreated", "recording-edited"} & set(world.codes())
 
 
 def test_a_folder_that_goes_away_fails_its_recording_alone_and_heals(world: World) -> None:

@@ -299,6 +299,10 @@ class Recorder:
             spot = appender.spot(allowed)
             head = chunk[: pending.head] if not spot.base else b""
             remark = "recording-edited" if gone.edited else None
+            if pending.head and not head:
+                # A new file was about to be made when the old one came back: what matters is whether it is the same.
+                remark = _edited(recording, allowed)
+                pending = pending.model_copy(update={"remark": None})
             pending, chunk = self._elsewhere(key, recording, pending, chunk, spot, head, remark)
             mark = appender.append(self._fs, allowed, chunk)
         self._done(key, recording, pending, mark)

@@ -6,6 +6,7 @@ The one resolver for chat, dashboard and command line. It changes nothing: the o
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -298,6 +299,11 @@ def resolve_session(name: str, candidates: Iterable[SessionCandidate], *, canoni
         return _ambiguous(value, found)
     if len(value) < MIN_PREFIX:
         return _too_short("session", value)
+    if os.path.sep in value:
+        return NotFound(
+            f"no session has the log {shown(value)}: sessions are the logs in the assistants' own folders. "
+            "kato-tui translate shows what any log holds"
+        )
     return NotFound(
         f"no session {shown(value)}. Give at least {MIN_PREFIX} characters of its id, the provider's own id or its log"
     )
