@@ -92,8 +92,9 @@ def test_an_endless_story_goes_on_after_its_end(tmp_path: Path) -> None:
     assert all(player.step() for _ in range(60))
 
 
-def test_the_throw_away_home_is_gone_also_when_the_process_is_asked_to_end() -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_the_throw_away_home_is_gone_also_when_the_process_is_asked_to_end(number: int) -> None:
     with pytest.raises(KeyboardInterrupt), demo.throw_away_home() as base:
         assert base.is_dir()
-        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), number)
     assert not base.exists()

@@ -36,7 +36,8 @@ class EngineLock:
             os.close(descriptor)
             who = f"process {owner}" if owner.isdigit() else "another process"
             raise HomeBusy(
-                f"{self._path.parent.parent} is in use by {who}. Stop it first, or set KATO_HOME to another folder."
+                f"{self._path.parent.parent} is in use by {who}: `kato-tui` and `kato-tui status` talk to it. "
+                "Stop it first, or set KATO_HOME to another folder."
             ) from error
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
