@@ -13,12 +13,14 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 from typing import Any, Final
 
 import pytest
 
+from kato_tui.core.clock import stamp
 from kato_tui.core.config import Config
 from kato_tui.core.engine import Engine
 from kato_tui.core.model.intents import Intent
@@ -32,6 +34,7 @@ from tests.unit import claude_log, codex_log, gemini_log
 
 Record = dict[str, Any]
 
+_BEGUN: Final = datetime(2026, 11, 18, tzinfo=UTC)
 #: Steps of a day, and the seconds from one to the next.
 _STEPS: Final = 96
 _PAUSE: Final = 900.0
@@ -94,7 +97,10 @@ class Person:
         at = self.said
         text = f"{self.session} {at} {'word ' * rng.randint(1, 40)}" + (f"\n{command}" if command else "")
         with self.path.open("ab") as log:
-            log.write(claude_log.lines(*getattr(self, f"_{self.provider}")(text, at)))
+            # Times go on as they do in real logs: what goes back in time may be a copy, and is compared with the twin.
+            when = stamp(_BEGUN + timedelta(minutes=at))
+            records = getattr(self, f"_{self.provider}")(text, at)
+            log.write(claude_log.lines(*(one | {"timestamp": when} if "timestamp" in one else one for one in records)))
 
     def _claude(self, text: str, at: int) -> list[Record]:
         name = f"{self.number}-{at}"
