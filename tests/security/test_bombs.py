@@ -24,8 +24,8 @@ def _grown(before: int) -> int:
 def _bomb(head: bytes, piece: bytes, size: int, end: bytes) -> bytes:
     packer = zstandard.ZstdCompressor().compressobj()
     many = piece * ((1 << 20) // len(piece))
-    body = b"".join(packer.compress(many) for _ in range(size // len(many)))
-    return packer.compress(head) + body + packer.compress(end) + packer.flush()
+    parts = [head, *[many] * (size // len(many)), end]
+    return b"".join(packer.compress(part) for part in parts) + packer.flush()
 
 
 @pytest.mark.parametrize(
