@@ -18,6 +18,9 @@ MODULES: Final = (
     "benchmarks.giants",
     "benchmarks.one_event",
     "benchmarks.exporting",
+    "benchmarks.processes",
+    "benchmarks.latency",
+    "benchmarks.screen",
 )
 
 
