@@ -197,3 +197,36 @@ def test_what_was_worked_on_last_is_read_first_and_a_giant_last(
     service.stop()
     assert service.join(5)
     assert [shorts[str(event["sessionShortId"])] for event in events] == ["new", "middle", "old", "giant"]
+
+
+def test_only_logs_that_changed_lately_are_looked_at_between_sweeps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service_module, "_HOT_MOST", 2)
+    logs = tmp_path / "toys"
+    logs.mkdir()
+    for name in ("old", "a", "b", "c"):
+        (logs / f"{name}.jsonl").write_bytes(say("one"))
+    os.utime(logs / "old.jsonl", (1, 1))
+    running = Running(tmp_path, Config(global_auto_generate_snapshots=True))
+    running.wait(lambda: all(running.holds(name, "one") for name in ("old", "a", "b", "c")))
+    hot = running.service.call(lambda: set(running.service._hot)).result(5)
+    assert len(hot) == 2 and "toy:old" not in hot
+    running.close()
+
+
+def test_a_short_status_leaves_out_what_lists_hide(tmp_path: Path) -> None:
+    running = Running(tmp_path, Config())
+    for name in ("new", "old"):
+        aside = tmp_path / f"{name}.jsonl"
+        aside.write_bytes(say("one"))
+        aside.rename(running.logs / f"{name}.jsonl")
+    entries = running.service.engine.index.entries
+    running.wait(lambda: len(entries) == 2)
+    entries["toy:old"].facts.last_activity = "2001-01-01T00:00:00Z"
+    with Client(running.home) as client:
+        short, whole = client.request("status", recent=True), client.request("status")
+    assert [one["providerSessionId"] for one in short["sessions"]] == ["new"]
+    assert short["hidden"] == {"older than 7 days": 1} and short["engine"]["sessions"] == 2
+    assert len(whole["sessions"]) == 2 and "hidden" not in whole
+    running.close()

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from kato_tui.core.providers.base import SourceFile
-from kato_tui.core.providers.claude import Claude
+from kato_tui.core.providers.claude import Claude, processes
 
 SESSION = "0f0f0f0f-0000-4000-8000-000000000001"
 
@@ -53,3 +53,20 @@ def test_without_an_entry_nothing_is_claimed(source: SourceFile) -> None:
 def test_odd_entries_are_passed_over(source: SourceFile, content: bytes) -> None:
     (source.path.parents[2] / "sessions" / "1.json").write_bytes(content)
     assert Claude().ended([source]) == set()
+
+
+def test_a_registry_is_read_once_for_all_its_sessions(source: SourceFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = _dead_pid()
+    _register(source, gone)
+    read: list[Path] = []
+    entries = processes._entries
+
+    def counted(registry: Path) -> list[tuple[int, str]]:
+        read.append(registry)
+        return entries(registry)
+
+    monkeypatch.setattr(processes, "_entries", counted)
+    projects = source.path.parents[1]
+    others = [SourceFile("claude", f"other-{n}", projects / f"-p{n % 3}" / f"other-{n}.jsonl") for n in range(30)]
+    assert Claude().ended([source, *others]) == {SESSION}
+    assert len(read) == 1

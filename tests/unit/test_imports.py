@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import subprocess
 import sys
+import threading
+from pathlib import Path
+
+import orjson
+
+from kato_tui.core.paths import Home
 
 _BLOCKED = """
 import importlib, pkgutil, sys
@@ -22,8 +30,10 @@ print(len(names))
 """
 
 
-def _python(code: str) -> str:
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+def _python(code: str, **environ: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env={**os.environ, **environ}
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -41,3 +51,34 @@ def test_asking_for_the_version_imports_neither_pydantic_nor_the_engine() -> Non
         "assert not {'pydantic', 'textual', 'kato_tui.core.engine'} & set(sys.modules), sorted(sys.modules)"
     )
     assert _python(code).startswith("kato-tui ")
+
+
+def test_the_status_of_a_running_engine_loads_next_to_nothing(tmp_path: Path) -> None:
+    home = Home(tmp_path / "kato")
+    home.run.mkdir(parents=True)
+    engine = {"sessions": 3, "activeRecordings": 0, "bytesBehind": 0, "watching": "events", "pid": 7, "roots": []}
+    status = {"engine": engine, "sessions": [], "warnings": [], "hidden": {"sub-agents": 3}}
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(os.path.relpath(home.socket) if len(str(home.socket)) > 100 else str(home.socket))
+        listener.listen(1)
+
+        def answer() -> None:
+            connection, _ = listener.accept()
+            with connection, connection.makefile("rwb") as lines:
+                assert orjson.loads(lines.readline())["recent"] is True
+                lines.write(orjson.dumps({"v": 1, "id": 1, "ok": True, "result": status}) + b"\n")
+
+        threading.Thread(target=answer, daemon=True).start()
+        told = _python(
+            "import sys; sys.argv = ['kato-tui', 'status']\n"
+            "from kato_tui.__main__ import main\n"
+            "try: main()\n"
+            "except SystemExit: pass\n"
+            "heavy = {'pydantic', 'textual', 'rich', 'orjson', 'dataclasses', 'inspect', 'hashlib'}\n"
+            "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+            "mine = {name for name in sys.modules if name.startswith('kato_tui.core.')}\n"
+            "few = {f'kato_tui.core.{name}' for name in ('client', 'errors', 'link', 'paths', 'recent')}\n"
+            "assert mine <= few, mine - few\n",
+            KATO_HOME=str(home.root),
+        )
+    assert "3 sub-agents hidden" in told
