@@ -21,6 +21,7 @@ def machine_facts() -> dict[str, str]:
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "cores": f"{os.cpu_count()} x {_processor()}",
         "system": f"{platform.system()} {platform.release()}",
+        "load": f"{os.getloadavg()[0]:.1f} over the last minute",
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "packages": ", ".join(f"{name} {_version(name)}" for name in _PACKAGES),
     }

@@ -51,6 +51,7 @@ _GIANT: Final = 64 << 20
 #: First looks that one list of sessions waits for; the others show when they are read, the newest first.
 _FIRST_LOOKS: Final = 64
 _SHOWN_EVENTS: Final = 200
+_SHOWN_IN_CATCH_UP: Final = 20
 
 
 class Service:
@@ -186,7 +187,9 @@ class Service:
         self.engine.broken_off(key, ingest)
 
     def appended(self, metadata: SessionMetadata, first: int) -> None:
-        begin = max(first, metadata.next_twin_seq - _SHOWN_EVENTS)
+        # Reading whole twins again for a feed that nobody can follow would cost a quarter of a catch-up.
+        shown = _SHOWN_IN_CATCH_UP if self.pool is not None and self.pool.busy else _SHOWN_EVENTS
+        begin = max(first, metadata.next_twin_seq - shown)
         twin = TwinReader(self.engine.home.twin(metadata.session_key), metadata.next_twin_seq, metadata.twin_length)
         short = identity.short_id(metadata.session_id)
         self.hub.put_events([glance(event, short) for event in twin.read(begin)], begin - first)
