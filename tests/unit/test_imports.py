@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import socket
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import orjson
 
+import kato_tui
 from kato_tui.core.paths import Home
 
 _BLOCKED = """
@@ -28,6 +30,29 @@ for name in names:
     importlib.import_module(name)
 print(len(names))
 """
+
+
+#: What opens connections to other machines, or serves them.
+_MODULES = ("http", "urllib.request", "ssl", "ftplib", "smtplib", "socketserver", "xmlrpc", "requests", "httpx")
+_NAMES = ("AF_INET", "AF_INET6", "create_connection", "create_server", "open_connection", "start_server")
+
+
+def _imported(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [one.name for one in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return [f"{node.module}.{one.name}" for one in node.names]
+    return []
+
+
+def test_nothing_opens_a_network_connection() -> None:
+    for path in Path(kato_tui.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            imported = [name for name in _imported(node) if f"{name}.".startswith(tuple(f"{bad}." for bad in _MODULES))]
+            assert not imported, path
+            assert not (isinstance(node, ast.Attribute) and node.attr in _NAMES), path
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "socket.socket":
+                assert ast.unparse(node.args[0]) == "socket.AF_UNIX", path
 
 
 def _python(code: str, **environ: str) -> str:
