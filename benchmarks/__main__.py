@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.install_peers:
         _install(peers)
     chosen = [one for name, one in known.items() if not options.only or name in options.only]
-    bench = Bench(options.size, peers=peers if peers.exists() else None)
+    bench = Bench(options.size, peers=peers if peers.exists() else None, repeats=options.repeats)
     try:
         found = [result for one in chosen for result in _run(one, bench)]
     finally:
@@ -50,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
         "--size", choices=("XS", "S", "M", "L"), default="S", help="1 MB (to try), 50 MB, 1 GB or 5 GB of logs"
     )
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these measurements alone, see --list")
+    parser.add_argument("--repeats", type=int, metavar="N", help="runs of which the best counts (3 at size S, else 1)")
     parser.add_argument("--list", action="store_true", help="name the measurements")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the results as JSON as well")
     parser.add_argument("--write-results", action="store_true", help=f"write {results.RESULTS.name}")
@@ -71,7 +72,8 @@ def _install(folder: Path) -> None:
     """Other programs, beside the corpus: never among kato-tui's own dependencies."""
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     subprocess.run([str(folder / "bin" / "pip"), "install", "-q", "claude-code-log"], check=True)
-    subprocess.run(["npm", "install", "--silent", "--prefix", str(folder), "ccusage"], check=True)
+    # Later versions are native programs, which npm does not always bring.
+    subprocess.run(["npm", "install", "--silent", "--prefix", str(folder), "ccusage@17"], check=True)
 
 
 if __name__ == "__main__":

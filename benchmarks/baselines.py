@@ -105,7 +105,7 @@ def peers(bench: Bench) -> Iterator[Result]:
     if found is not None:
         copy = bench.scratch("claude-code-log") / "projects"
         shutil.copytree(projects, copy)
-        command = [found, str(copy), "--format", "md", "--no-individual-sessions"]
+        command = [found, str(copy), "--all-projects", "--format", "md", "--no-individual-sessions"]
         yield _peer("claude-code-log", command, copy.parent, claude, "its logs as Markdown pages, one a project")
     found = _find(bench, "ccusage")
     if found is not None:

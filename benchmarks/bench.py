@@ -47,10 +47,13 @@ def main_folder() -> Path:
 class Bench:
     """One run of the benchmarks: `size` names the corpus; `peers` is a folder with other programs, if there is one."""
 
-    def __init__(self, size: str, folder: Path | None = None, peers: Path | None = None) -> None:
+    def __init__(
+        self, size: str, folder: Path | None = None, peers: Path | None = None, repeats: int | None = None
+    ) -> None:
         self.size = size
         self.folder = folder or main_folder()
         self.peers = peers
+        self._repeats = repeats
         #: What one measurement found out and a later one compares with.
         self.notes: dict[str, float] = {}
         self._scratch = 0
@@ -66,7 +69,7 @@ class Bench:
     @property
     def repeats(self) -> int:
         """Small runs are done more than once and the best counts: their noise is larger than their cost."""
-        return 1 if corpus.SIZES[self.size].size > 500 * corpus.MB else 3
+        return self._repeats or (1 if corpus.SIZES[self.size].size > 500 * corpus.MB else 3)
 
     def scratch(self, name: str) -> Path:
         """A new empty folder on the disk of the corpus."""
