@@ -40,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.json is not None:
         options.json.write_bytes(orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     if options.write_results:
-        results.RESULTS.write_text(results.as_markdown(report))
+        results.write(report)
     return 0
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 from benchmarks.registry import Result
 
 RESULTS: Final = Path(__file__).parent / "RESULTS.md"
+_REMARKS: Final = "\n## Remarks\n"
 _PACKAGES: Final = ("kato-tui", "orjson", "pydantic", "zstandard", "watchfiles", "textual")
 
 
@@ -76,6 +77,12 @@ def as_json(size: str, results: Iterable[Result]) -> dict[str, Any]:
         for one in results
     ]
     return {"size": size, "machine": machine_facts(), "results": listed}
+
+
+def write(report: dict[str, Any]) -> None:
+    """Write the page anew; what people remarked below the table stays."""
+    _, found, remarks = (RESULTS.read_text() if RESULTS.exists() else "").partition(_REMARKS)
+    RESULTS.write_text(as_markdown(report) + found + remarks)
 
 
 def as_markdown(report: dict[str, Any]) -> str:

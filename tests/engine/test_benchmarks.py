@@ -71,3 +71,13 @@ def test_results_say_which_goal_is_met() -> None:
     page = results.as_markdown(report)
     assert "| one | 2.40 x | <= 2.50 | met | a/b |" in page
     assert "**not met**" in page
+
+
+def test_remarks_below_the_table_outlive_the_next_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "RESULTS", tmp_path / "RESULTS.md")
+    results.write(results.as_json("S", [Result("one", 1, "x")]))
+    with results.RESULTS.open("a") as page:
+        page.write("\n## Remarks\n\nWhy so.\n")
+    results.write(results.as_json("S", [Result("two", 2, "x")]))
+    page_now = results.RESULTS.read_text()
+    assert "| two |" in page_now and "| one |" not in page_now and page_now.endswith("\n## Remarks\n\nWhy so.\n")
