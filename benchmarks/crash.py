@@ -21,7 +21,7 @@ from typing import Final
 
 import orjson
 
-from tests.crash import matrix, real
+from tests.crash import life, matrix, real, stateful
 from tests.crash.town import small_pieces
 from tests.faults import sweep
 
@@ -47,6 +47,16 @@ KINDS: Final[dict[str, Kind]] = {
         "a day ended at any operation: torn, power cut, user edit, second crash in the recovery",
         lambda base: nullcontext(matrix.player(base)),
         100_000,
+    ),
+    "simulate": Kind(
+        "a life of the whole engine: anything that can happen, in any order",
+        lambda base: nullcontext(life.player(base)),
+        1_000_000,
+    ),
+    "stateful": Kind(
+        f"the same lives led by Hypothesis, {stateful.EXAMPLES} a schedule",
+        lambda base: nullcontext(stateful.player(base)),
+        5000 // stateful.EXAMPLES,
     ),
     "faults": Kind(
         "an error of the system at any operation of a day, or at any sync, for a while; a power cut after it",

@@ -67,7 +67,7 @@ def _cursor_before_twin(self: SessionIngest) -> bool:
     return True
 
 
-def _no_intent(self: Recorder, key: str, recording_id: str, pending: Any, chunk: bytes) -> None:
+def no_intent(self: Recorder, key: str, recording_id: str, pending: Any, chunk: bytes) -> None:
     """Nothing is written down before the append."""
 
 
@@ -82,7 +82,7 @@ def _no_redo(self: Recorder, key: str) -> None:
 
 WRONGS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "the cursor is saved before the twin": (SessionIngest, "_batch", _cursor_before_twin),
-    "an append is not written down before": (Recorder, "_put_pending", _no_intent),
+    "an append is not written down before": (Recorder, "_put_pending", no_intent),
     "an unfinished append is taken for done": (Recorder, "settle", _no_redo),
 }
 

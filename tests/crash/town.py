@@ -63,6 +63,8 @@ class Log:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.key = f"{'gemini' if name == DOCUMENT else name}:{_IDS[name]}"
         self.records: list[Record] = []
+        #: How many records there were at the end of each turn.
+        self.ends: list[int] = []
         self.number = 0
 
     def token(self) -> str:
@@ -75,6 +77,7 @@ class Log:
         asked, answered = f"{self.token()} asks.\n{words}", f"{self.token()} answers. {reply}"
         records = self._records(asked, answered)
         self.records += records
+        self.ends.append(len(self.records))
         self.write(self.content() if self.name == DOCUMENT else _lines(records), new=self.name == DOCUMENT)
 
     def _records(self, asked: str, answered: str) -> list[Record]:
@@ -101,9 +104,12 @@ class Log:
         return [*head, prompt, gemini_log.gemini(answered, f"{self.name}-g{number}", number % 60)]
 
     def content(self) -> bytes:
+        return self.content_of(self.records)
+
+    def content_of(self, records: list[Record]) -> bytes:
         if self.name == DOCUMENT:
-            return orjson.dumps(gemini_log.document(*self.records, sessionId=_IDS[DOCUMENT]))
-        return _lines(self.records)
+            return orjson.dumps(gemini_log.document(*records, sessionId=_IDS[DOCUMENT]))
+        return _lines(records)
 
     def write(self, data: bytes, *, new: bool = False) -> None:
         if new:
