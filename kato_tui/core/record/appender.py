@@ -7,7 +7,6 @@ cut off or overwritten: the only bytes ever taken back are our own, in the momen
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from kato_tui.core.record.policy import Allowed, WriteRefused, open_destination, open_folder, refusing
-from kato_tui.core.store.fs import Fs
+from kato_tui.core.store.fs import Fs, overwrite
 
 #: So much before the place of an append finds it again in an edited file; so little fits in every metadata write.
 ANCHOR_LENGTH: Final = 256
@@ -143,13 +142,10 @@ def _take_back(fs: Fs, descriptor: int, before: int, chunk: bytes) -> None:
         fs.truncate(descriptor, before)
 
 
-def settle(
-    fs: Fs, allowed: Allowed, base: int, anchor: bytes, chunk: bytes, *, head: int = 0, anew: bool = False
-) -> Mark:
+def settle(fs: Fs, allowed: Allowed, base: int, anchor: bytes, chunk: bytes, *, head: int = 0) -> Mark:
     """Make sure that `chunk` is in the file once, after an append that may have come to any end.
 
     `head` first bytes of it begin a new file and are like nothing else. Raises `NotThere` when the file holds nothing.
-    `anew`: an error came before, perhaps of a sync, after which what is visible counts as clean and is not on disk.
     """
     with _opened(allowed) as descriptor:
         # What is visible may still be lost in a power cut: make durable first what the decision is based on.
@@ -161,17 +157,16 @@ def settle(
             if found is None:
                 raise NotThere(edited=place is None and bool(anchor))
             mark = _mark(found, chunk)
-    if anew:
-        _write_anew(fs, allowed, mark, chunk)
+    _write_anew(fs, allowed, mark, chunk)
     return mark
 
 
 def _write_anew(fs: Fs, allowed: Allowed, mark: Mark, chunk: bytes) -> None:
-    """The same bytes in the same place once more, so that a sync has something to write."""
+    """The same bytes in the same place once more: after a failed sync they count as clean and are not on the disk."""
     place = mark.end - len(chunk)
     with _opened(allowed) as descriptor:
         if os.pread(descriptor, len(chunk), place) == chunk:
-            _overwrite(fs, descriptor, place, chunk, [(0, len(chunk))])
+            overwrite(fs, descriptor, chunk, place)
             fs.sync(descriptor)
 
 
@@ -255,16 +250,10 @@ def _traces(present: bytes, chunk: bytes) -> tuple[int, list[tuple[int, int]]]:
     return reach, holes
 
 
-def _overwrite(fs: Fs, descriptor: int, place: int, chunk: bytes, stretches: list[tuple[int, int]]) -> None:
-    flags = fcntl.fcntl(descriptor, fcntl.F_GETFL)
-    fcntl.fcntl(descriptor, fcntl.F_SETFL, flags & ~os.O_APPEND)
-    for start, end in stretches:
-        fs.write_at(descriptor, chunk[start:end], place + start)
-
-
 def _fill(fs: Fs, descriptor: int, place: int, chunk: bytes, holes: list[tuple[int, int]]) -> None:
     """Write over zeros that a power cut left within our bytes and at their end, and on behind them."""
-    _overwrite(fs, descriptor, place, chunk, holes)
+    for start, end in holes:
+        overwrite(fs, descriptor, chunk[start:end], place + start)
     if os.fstat(descriptor).st_size > place + len(chunk):
         # More zeros than bytes: the rest of the hole is nobody's text.
         fs.truncate(descriptor, place + len(chunk))

@@ -182,7 +182,7 @@ class Recorder:
             metadata = metadata_of(self._store, key)
             recording = self.view(_recording(metadata, recording_id))
             if recording.pending is not None:
-                recording = self._settle(key, metadata, recording, anew=True)
+                recording = self._settle(key, metadata, recording)
             piece = self._render(metadata, periods.settled(recording))
             if piece is None:
                 return written
@@ -264,14 +264,11 @@ class Recorder:
             metadata = metadata_of(self._store, key)
             other = self.view(_recording(metadata, other_id))
             if other.pending is not None:
-                self._settle(key, metadata, other, anew=True)
+                self._settle(key, metadata, other)
             self._open_ended.get(recording.destination, {}).pop(other_id, None)
 
-    def _settle(self, key: str, metadata: SessionMetadata, recording: Recording, *, anew: bool = False) -> Recording:
-        """The pending bytes into the file, if they are not there; gives the recording as it is then.
-
-        In a running process bytes are only left pending by an error, after which they are written `anew`.
-        """
+    def _settle(self, key: str, metadata: SessionMetadata, recording: Recording) -> Recording:
+        """The pending bytes into the file, if they are not there; gives the recording as it is then."""
         pending = recording.pending
         assert pending is not None
         chunk = self._pending_bytes(key, recording.recording_id, pending)
@@ -293,7 +290,7 @@ class Recorder:
             self._make(recording, allowed)
         try:
             mark = appender.settle(
-                self._fs, allowed, pending.base, base64.b64decode(pending.anchor), chunk, head=pending.head, anew=anew
+                self._fs, allowed, pending.base, base64.b64decode(pending.anchor), chunk, head=pending.head
             )
         except NotThere as gone:
             spot = appender.spot(allowed)

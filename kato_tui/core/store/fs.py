@@ -6,6 +6,7 @@ A crash harness stands in for `Fs` to stop the world before, in the middle of an
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 from pathlib import Path
 from typing import Final
@@ -76,6 +77,13 @@ class Fs:
 
     def make_folder_in(self, folder: int, name: str) -> None:
         os.mkdir(name, FOLDER_MODE, dir_fd=folder)
+
+
+def overwrite(fs: Fs, descriptor: int, data: bytes, position: int) -> None:
+    """Write over what stands at `position`, with a descriptor that was opened for appending."""
+    flags = fcntl.fcntl(descriptor, fcntl.F_GETFL)
+    fcntl.fcntl(descriptor, fcntl.F_SETFL, flags & ~os.O_APPEND)
+    fs.write_at(descriptor, data, position)
 
 
 def make_folders(fs: Fs, folder: Path) -> None:

@@ -20,7 +20,7 @@ from kato_tui.core import paths
 from kato_tui.core.errors import NeedsRebuild
 from kato_tui.core.model.events import TWIN_SCHEMA_VERSION
 from kato_tui.core.providers.base import Draft
-from kato_tui.core.store.fs import Fs
+from kato_tui.core.store.fs import Fs, overwrite
 
 _CHUNK: Final = 256 << 10
 #: More digits than any seq has: later lines may need a few more than the first.
@@ -252,9 +252,16 @@ class Twin(TwinReader):
             raise self._unsupported(version)
 
     def _make_durable(self) -> None:
-        """Sync before trusting: what the last process wrote may be visible and still not on disk."""
+        """Before trusting what the last process wrote: it may be visible and still not on disk.
+
+        The same bytes are written once more: after a failed sync they count as clean, and another one would say so.
+        """
         descriptor = self._fs.open_append(self.path)
         try:
+            position = self.length
+            while chunk := os.pread(descriptor, _CHUNK, position):
+                overwrite(self._fs, descriptor, chunk, position)
+                position += len(chunk)
             self._fs.sync(descriptor)
         finally:
             self._fs.close(descriptor)
