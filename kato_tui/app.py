@@ -92,9 +92,18 @@ class Dashboard(App[int]):
         self._asked_for: str | None = None
         for theme in themes.THEMES:
             self.register_theme(theme)
-        # Before anything is drawn: a theme that is set later has every style worked out twice.
-        wanted = config.theme if config.theme in self.available_themes else self._own_theme()
-        self.set_reactive(Dashboard.theme, wanted)
+        known = config.theme is not None and config.theme in self.available_themes
+        self._begin_with(str(config.theme) if known else self._own_theme())
+
+    def _begin_with(self, theme: str) -> None:
+        """Take a theme before anything is drawn: one that is set later has every style worked out twice."""
+        self.set_reactive(Dashboard.theme, theme)
+        dark = self.current_theme.dark
+        self.set_class(dark, "-dark-mode", update=False)
+        self.set_class(not dark, "-light-mode", update=False)
+        self.add_class(f"-theme-{theme}", update=False)
+        self._refresh_truecolor_filter(self.ansi_theme)
+        self.stylesheet.set_variables(self.get_css_variables())
 
     # Composition.
 
