@@ -372,7 +372,7 @@ class Engine:
             usable = False
         if recorded and usable:
             short = identity.short_id(identity.session_id(key))
-            raise KatoError(f"{len(recorded)} recordings of {short} are on: kato-tui stop --session {short} first")
+            raise KatoError(f"{short} is being recorded: kato-tui stop --session {short} first")
         return recorded
 
     def resolve(self, name: str) -> str:

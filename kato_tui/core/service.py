@@ -347,7 +347,8 @@ class Service:
             with at_its_line(self.engine.home.config):
                 self.engine.reconfigure(config)
         except ConfigError as error:
-            self.engine.say("config-refused", "error", f"{error}. The former settings stay in force")
+            wrong = "; ".join(str(error).splitlines())
+            self.engine.say("config-refused", "error", f"the former settings stay in force: {wrong}")
             return
         self._config = config
         if self.pool is not None:
