@@ -129,7 +129,7 @@ def _run(pieces: list[Piece], options: argparse.Namespace) -> int:
 def _work(pieces: list[Piece], workers: int, until: float | None) -> Iterator[Found]:
     """A fresh process for each piece, so that its memory is its own."""
     context = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(workers, mp_context=context, max_tasks_per_child=4) as pool:
+    with concurrent.futures.ProcessPoolExecutor(workers, mp_context=context, max_tasks_per_child=16) as pool:
         waiting: set[concurrent.futures.Future[Found]] = set()
         for piece in pieces:
             if until is not None and time.monotonic() > until:
