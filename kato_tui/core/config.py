@@ -103,8 +103,11 @@ def as_toml_value(config: Config) -> dict[str, Any]:
 
 def _with_lines(path: Path, text: str, problems: Iterable[tuple[Place, str]]) -> ConfigError:
     """The problems in the order of the file, each with its line; those that have no place stay as they are."""
-    lines = [(_line_of(text, place) if place else 0, problem) for place, problem in problems]
-    told = (f"{path}:{line}: {problem}" if line else problem for line, problem in sorted(lines))
+    found = sorted((_line_of(text, place) if place else 0, bool(place), problem) for place, problem in problems)
+    told = (
+        f"{path}:{line}: {problem}" if line else f"{path}: {problem}" if placed else problem
+        for line, placed, problem in found
+    )
     return ConfigError(*(((), problem) for problem in told))
 
 

@@ -393,6 +393,9 @@ class Engine:
         except OSError as error:
             problems[session.key] = about_log(session.sources[-1].path, error)
             return None
+        except Exception as error:  # noqa: BLE001 - a log that no code was ready for must not stop the others
+            problems[session.key] = str(Fault(error))
+            return None
         return report
 
     def _bring(self, session: FoundSession, *, keep_twin: bool) -> Report:

@@ -17,7 +17,7 @@ from kato_tui.core.ingest import reader
 from kato_tui.core.model.events import TwinEvent
 from kato_tui.core.providers.base import SourceFile
 from kato_tui.core.providers.registry import PROVIDERS
-from kato_tui.core.record import recorder
+from kato_tui.core.record import frontmatter, recorder
 from tests.machine import CLAUDE, CODEX, GEMINI, Machine, Place
 from tests.unit import claude_log, codex_log, gemini_log
 from tests.unit.talk import calls, rendered
@@ -140,6 +140,18 @@ def test_a_session_whose_recording_no_code_was_ready_for_does_not_stop_the_other
     engine.close()
 
 
+def test_a_session_that_no_code_was_ready_for_does_not_stop_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine, other = Machine(tmp_path), Machine(tmp_path, GEMINI)
+    machine.write(claude_log.lines(*claude_log.conversation("hi", "hello")))
+    other.write(gemini_log.lines(*gemini_log.conversation("hi", "hello")))
+    monkeypatch.setattr(PROVIDERS["claude"], "translator", lambda *_: _unforeseen())
+    summary = machine.run()
+    assert list(summary.problems) == [CLAUDE.key] and "fault of kato-tui" in summary.problems[CLAUDE.key]
+    assert len(other.events()) == 2
+
+
 def _host(machine: Machine) -> Host:
     host = Host(Engine(machine.home, Config(), PROVIDERS, {}, machine.base), Config(), workers=0)
     host.start()
@@ -148,3 +160,20 @@ def _host(machine: Machine) -> Host:
 
 def _unforeseen() -> Any:
     raise KeyError("x")
+
+
+@pytest.mark.parametrize("value", ['["\t]', "['a]", '["a]'])
+def test_a_list_with_a_quote_that_does_not_end_is_left_alone(value: str) -> None:
+    assert frontmatter.merge(f"---\nrecordingIds: {value}\n---\n".encode(), "id-1") is None
+
+
+def test_blanks_at_the_end_of_a_list_stay() -> None:
+    merged = frontmatter.merge(b"---\nrecordingIds: [a, b\t ]\n---\n", "id-1")
+    assert merged is not None and b'[a, b\t , "id-1"]' in merged.block
+
+
+def test_a_wrong_key_whose_line_is_not_found_is_told_with_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text('"ro\\u006fps" = 1\n')
+    with pytest.raises(ConfigError, match=f"^{path}: unknown key `roops`"):
+        load_config(path)

@@ -20,7 +20,7 @@ _FENCE = re.compile(r"(?:---|\.\.\.)[ \t]*\r?\n?")
 #: A line at the margin that begins an entry: a plain or quoted key, a colon, and nothing or a blank behind it.
 _ENTRY = re.compile(r"(?P<key>\"[^\"\\]*\"|'[^']*'|[^\s#&*!|>'\"%@`\[\]{},:?-][^#:]*|[^\s#]):(?P<value>(?:[ \t].*)?)$")
 _ITEM = re.compile(r"(?P<indent>[ ]*)-(?:[ \t]|$)")
-_FLOW = re.compile(r"\[(?P<items>[^\[\]{}#&*!|>]*)\]")
+_FLOW = re.compile(r"\[(?P<items>(?:\"[^\"\\]*\"|'[^']*'|[^\[\]{}#&*!|>\"'])*)\]")
 _SCALAR = re.compile(r"\"[^\"\\]*\"|'[^']*'|[\w./-]+(?: [\w./-]+)*")
 _NOTHING: Final = frozenset({"", "~", "null", "Null", "NULL"})
 
@@ -162,8 +162,8 @@ def _in_line(value: str, recording_id: str) -> str | None:
         return f"[{quoted}]"
     flow = _FLOW.fullmatch(value)
     if flow is not None:
-        items = flow["items"].rstrip()
-        comma = "" if not items.strip() else " " if items.endswith(",") else ", "
+        items = flow["items"]
+        comma = "" if not items.strip() else " " if items.rstrip().endswith(",") else ", "
         return f"[{items}{comma}{quoted}]"
     return f"[{value}, {quoted}]" if _SCALAR.fullmatch(value) else None
 
