@@ -23,11 +23,11 @@ from kato_tui.core.model.session import FileMark, PendingAppend, Recording, Rema
 from kato_tui.core.paths import Home
 from kato_tui.core.record import appender, frontmatter, periods
 from kato_tui.core.record.appender import Mark, NotThere, Spot
+from kato_tui.core.record.asides import Asides
 from kato_tui.core.record.destination import format_of
 from kato_tui.core.record.outcomes import ref_of
 from kato_tui.core.record.policy import Allowed, Denied, WritePolicy, WriteRefused
 from kato_tui.core.record.writer import RenderState, writer_for
-from kato_tui.core.store.atomic import write_atomic
 from kato_tui.core.store.fs import Fs
 from kato_tui.core.store.sessions import SessionStore
 from kato_tui.core.store.twin import TwinReader
@@ -94,8 +94,7 @@ class Recorder:
         #: By recording id: fields that are true of the file already but not yet of the metadata.
         self._ahead: dict[str, dict[str, Any]] = {}
         self._dirty: dict[str, str] = {}
-        #: By recording id: files of pending bytes, of which the metadata speaks of the last at most.
-        self._aside: dict[str, list[Path]] = {}
+        self._asides = Asides(home, fs)
         #: By destination: recordings (id and session key) with bytes that may or may not be in the file.
         self._open_ended: dict[str, dict[str, str]] = {}
         self.failures: dict[str, Failure] = {}
@@ -139,8 +138,7 @@ class Recorder:
                 self._written_down(recording_id)
                 changed.add(key)
         unfinished = {one for waiting in self._open_ended.values() for one in waiting}
-        for recording_id in [one for one in self._aside if one not in self._dirty and one not in unfinished]:
-            self._clear_aside(recording_id)
+        self._asides.clear_all_but(unfinished | self._dirty.keys())
         return changed
 
     def settle(self, key: str) -> None:
@@ -271,7 +269,7 @@ class Recorder:
         """The pending bytes into the file, if they are not there; gives the recording as it is then."""
         pending = recording.pending
         assert pending is not None
-        chunk = self._pending_bytes(key, recording.recording_id, pending)
+        chunk = self._asides.bytes_of(key, recording.recording_id, pending)
         if chunk is None:
             raise WriteRefused(
                 Denied(
@@ -304,17 +302,6 @@ class Recorder:
             mark = appender.append(self._fs, allowed, chunk)
         self._done(key, recording, pending, mark)
         return self.view(_recording(metadata_of(self._store, key), recording.recording_id))
-
-    def _pending_bytes(self, key: str, recording_id: str, pending: PendingAppend) -> bytes | None:
-        if pending.chunk is not None:
-            return pending.chunk.encode("utf-8")
-        aside = self._home.pending(key, recording_id, pending.sha256)
-        try:
-            chunk = aside.read_bytes()
-        except FileNotFoundError:
-            return None
-        self._note_aside(recording_id, aside)
-        return chunk if hashlib.sha256(chunk).hexdigest() == pending.sha256 else None
 
     def _elsewhere(
         self,
@@ -400,32 +387,7 @@ class Recorder:
         self._dirty[recording_id] = key
 
     def _put_pending(self, key: str, recording_id: str, pending: PendingAppend, chunk: bytes) -> None:
-        """Large bytes first, then the metadata that speaks of them, and only then the former ones go."""
-        aside = self._home.pending(key, recording_id, pending.sha256) if pending.chunk is None else None
-        if aside is not None:
-            self._note_aside(recording_id, aside)
-            write_atomic(self._fs, aside, chunk)
-        self._put(key, recording_id, {"pending": pending})
-        self._clear_aside(recording_id, aside)
-
-    def _note_aside(self, recording_id: str, path: Path) -> None:
-        known = self._aside.setdefault(recording_id, [])
-        if path not in known:
-            known.append(path)
-
-    def _clear_aside(self, recording_id: str, wanted: Path | None = None) -> None:
-        """Remove what the metadata no longer speaks of. What cannot be removed now is removed later."""
-        kept: list[Path] = []
-        for path in self._aside.pop(recording_id, ()):
-            try:
-                if path != wanted:
-                    self._fs.unlink(path)
-                    continue
-            except OSError:
-                pass
-            kept.append(path)
-        if kept:
-            self._aside[recording_id] = kept
+        self._asides.put(key, recording_id, pending, chunk, lambda: self._put(key, recording_id, {"pending": pending}))
 
     def _put(self, key: str, recording_id: str, fields: dict[str, Any]) -> Recording:
         """Store `fields` together with everything that was appended before."""
