@@ -175,6 +175,9 @@ def growing(base: Path, options: argparse.Namespace, figures: Figures) -> None:
     rate = max(10, int(1000 * scale))
     running = Running(base)
     writers = Writers(running, count + rewritten)
+    for number in range(count, count + rewritten):
+        # Long enough that what a rewrite leaves out was read before: what never was, nobody can keep.
+        writers.say(number, 100)
     rng = Random(1)
     with _engine(running, figures) as link:
         figures.tell("first look at all", f"{writers.settle():.1f} s")

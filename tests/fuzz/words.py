@@ -94,6 +94,8 @@ _HEAD_TOKENS: Final = (
     ),
     *(b"\xe2\x80\xa8", b"\t", b": ", b"? ", b"key: v\n", b"\xef\xbb\xbf", b"\\", b"null", b"~", b"%"),
 )
+#: An empty value may be written out, as `~` or `null`: the list takes its place.
+_NOTHING: Final = re.compile(rb"(recordingIds['\"]?:[ \t]+)(?:~|null|Null|NULL)(?=[ \t\r\n])")
 #: Invisible or acted upon by terminals: nothing of it may come through the border.
 _UNSHOWN: Final = frozenset(("Cc", "Zl", "Zp", "Cs"))
 _BIDI: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -208,7 +210,7 @@ class FrontmatterTarget(Target):
             return
         whole = merged.block + data[merged.replaces :]
         assert wanted.encode() in merged.block
-        assert _is_inserted(data, whole)
+        assert _is_inserted(_NOTHING.sub(rb"\1", data), whole)
         # A block list has to have its line ended before another can follow, so at most that much more.
         assert len(whole) <= len(data) + len(wanted) + len("recordingIds: []\r\n\r\n") + 8
         assert frontmatter.merge(whole, wanted) is None
