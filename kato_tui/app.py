@@ -143,7 +143,8 @@ class Dashboard(App[int]):
         self.rooms.fit(*self.size)
         self.show_status()
         self.set_interval(_AGES_EVERY, self._repaint_ages)
-        self.pump.start()
+        # Painted first: the engine that may have to be loaded takes its share of this process.
+        self.call_after_refresh(self.pump.start)
 
     def _bind(self, key: str, action: Action) -> None:
         # Tab would be taken by the screen, which knows nothing of zoom and tabs.

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from kato_tui.core.client import NotRunning
 from kato_tui.core.errors import HomeBusy
-from kato_tui.core.host import Host
 from kato_tui.core.link import Link, LocalLink, RemoteLink
 from kato_tui.core.paths import Home
+
+if TYPE_CHECKING:
+    from kato_tui.core.host import Host
 
 
 class OwnLink(LocalLink):

@@ -7,7 +7,7 @@ import os
 import sys
 import traceback
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kato_tui.actions import with_keymap
 from kato_tui.commands.talk import UsageError
@@ -17,20 +17,28 @@ from kato_tui.core.logs import JsonLog
 from kato_tui.core.paths import Home
 from kato_tui.pump import MakeLink
 
+if TYPE_CHECKING:
+    from kato_tui.core.host import Host
+
 #: What the engine gets for its last step before it is left to finish or die: restarting is safe either way.
 _PATIENCE: Final = 1.5
 
 
 def run_dashboard(_: argparse.Namespace) -> int:
     from kato_tui.attach import attach
-    from kato_tui.core.host import own_host
+
+    def own() -> Host:
+        # In the thread that starts it, behind the first frame: the engine takes as long to load as the screen.
+        from kato_tui.core.host import own_host
+
+        return own_host(home, config)
 
     need_terminal("kato-tui --no-ui")
     home = Home.from_environ(os.environ, Path.home())
     config = load_config(home.config)
     with at_its_line(home.config):
         with_keymap(config.keymap)
-    return show(lambda: attach(home, lambda: own_host(home, config)), config, user_home=str(Path.home()), log_to=home)
+    return show(lambda: attach(home, own), config, user_home=str(Path.home()), log_to=home)
 
 
 def need_terminal(instead: str) -> None:
