@@ -151,3 +151,13 @@ def test_a_terminal_that_cannot_show_it_is_told_so(tmp_path: Path) -> None:
     with terminal(tmp_path, TERM="dumb") as shell:
         assert shell.end() == 2
         assert "--no-ui" in shell.words and b"\x1b" not in shell.written
+
+
+def test_an_engine_that_could_not_start_is_seen_from_outside_as_well(tmp_path: Path) -> None:
+    running = _home(tmp_path)
+    (running.home.root / "sessions").write_text("in the way")
+    with terminal(tmp_path) as shell:
+        shell.see("no engine", "could not start")
+        shell.type("q")
+        assert shell.end() == 1
+        shell.assert_restored()
