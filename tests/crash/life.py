@@ -18,7 +18,7 @@ from kato_tui.core.errors import KatoError
 from kato_tui.core.model.intents import Intent
 from kato_tui.core.model.session import Period
 from kato_tui.core.record.periods import uncovered
-from tests.crash.disk import MOODS, CrashingDiskFs
+from tests.crash.disk import LOST, MOODS, CrashingDiskFs
 from tests.crash.matrix import Lost, ended
 from tests.crash.town import CLAUDE, DOCUMENT, GEMINI, SESSIONS, Log, Record, Town, check_state, tokens
 from tests.crashing import CUTS, Crash, Cut
@@ -181,6 +181,7 @@ class Life:
         for name in SESSIONS:
             self._whole(name)
         check_state(ended(self.town))
+        self.town.disk.cut_power(LOST, random.Random(0))
         for log in self.town.logs.values():
             self._check_twin(log)
         self._check_recordings()

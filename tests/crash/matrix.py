@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.crash.days import DAYS, Step
-from tests.crash.disk import MOODS, CrashingDiskFs, Disk
+from tests.crash.disk import LOST, MOODS, CrashingDiskFs, Disk
 from tests.crash.edits import EDITS, FILES, Edit, check_edited, nothing
 from tests.crash.stored import Stored, lay_out, stored
 from tests.crash.town import SESSIONS, Town, check_state
@@ -186,6 +186,8 @@ def play(day: Day, schedule: Schedule) -> None:
             town.disk.cut_power(schedule.again_power, schedule.dice)
     try:
         check_state(ended(town))
+        # Whatever was said to be done is on the disk: the power may go now.
+        town.disk.cut_power(LOST, schedule.dice)
         compare(day.truth(picture.step), town, edited.path if edited is not None else None)
         if edited is not None:
             check_edited(town, edited)

@@ -16,7 +16,7 @@ from typing import Final
 
 from kato_tui.core.errors import KatoError
 from tests.crash.days import DAYS
-from tests.crash.disk import MOODS, CrashingDiskFs, Disk
+from tests.crash.disk import LOST, MOODS, CrashingDiskFs, Disk
 from tests.crash.matrix import Lost, Truth, compare, ended, truth_of
 from tests.crash.town import GEMINI, Town, check_state
 from tests.crashing import half
@@ -143,6 +143,7 @@ class Sweep:
                 town.die()
                 town.disk.cut_power(fault.power, random.Random(number))
             check_state(ended(town))
+            town.disk.cut_power(LOST, random.Random(number))
             compare(self.truth, town, None)
         except Exception as error:
             raise Lost(f"fault {number}: {fault} ({type(error).__name__}: {error})") from error

@@ -11,7 +11,7 @@ import pytest
 from kato_tui.core.model.events import USER_MESSAGE
 from kato_tui.core.providers.base import Draft
 from kato_tui.core.record import appender
-from kato_tui.core.record.policy import Allowed, WritePolicy
+from kato_tui.core.record.policy import Allowed, WritePolicy, WriteRefused
 from kato_tui.core.store.twin import LineEncoder, Twin
 from tests.crash.conftest import linux_only
 from tests.crash.disk import LOST, Disk, DiskFs
@@ -62,3 +62,15 @@ def test_a_sync_that_fails_alone_takes_its_bytes_back(memory: Path) -> None:
     with pytest.raises(OSError):
         appender.append(FailingFs(disk, 2, 1, errno.EIO), allowed, b"after\n")
     assert path.read_bytes() == b"before\n"
+
+
+def test_a_new_file_whose_folder_was_not_synced_is_made_durable_before_it_is_done(memory: Path) -> None:
+    disk, path = Disk(), memory / "a.md"
+    allowed = WritePolicy((memory,), memory / "recordings").check(path)
+    assert isinstance(allowed, Allowed)
+    with pytest.raises(WriteRefused):
+        appender.create(FailingFs(disk, 2, 1, errno.EIO), allowed, folders=False)
+    appender.append(DiskFs(disk), allowed, b"all\n")
+    appender.settle(DiskFs(disk), allowed, 0, b"", b"all\n")
+    disk.cut_power(LOST, random.Random(0))
+    assert path.read_bytes() == b"all\n"

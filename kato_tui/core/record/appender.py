@@ -74,6 +74,14 @@ def create(fs: Fs, allowed: Allowed, *, folders: bool) -> None:
         os.close(folder)
 
 
+def _sync_folder(fs: Fs, allowed: Allowed) -> None:
+    folder = open_folder(allowed)
+    try:
+        fs.sync(folder)
+    finally:
+        os.close(folder)
+
+
 def clear_leftovers(fs: Fs, allowed: Allowed) -> None:
     """Remove the copy that a crash in the middle of a rewrite leaves."""
     try:
@@ -148,8 +156,10 @@ def settle(fs: Fs, allowed: Allowed, base: int, anchor: bytes, chunk: bytes, *, 
     `head` first bytes of it begin a new file and are like nothing else. Raises `NotThere` when the file holds nothing.
     """
     with _opened(allowed) as descriptor:
-        # What is visible may still be lost in a power cut: make durable first what the decision is based on.
+        # What is visible may still be lost in a power cut, the file's name too: make durable first what the decision
+        # is based on.
         fs.sync(descriptor)
+        _sync_folder(fs, allowed)
         place = _locate(descriptor, base, anchor, chunk, head)
         mark = _complete(fs, allowed, descriptor, place, chunk, head) if place is not None else None
         if mark is None:
