@@ -13,7 +13,6 @@ from kato_tui.core.glance import glance
 from kato_tui.core.link import PAGE, Link
 from kato_tui.deeds.copying import Copying
 from kato_tui.deeds.selection import Selection
-from kato_tui.screens.detail import Detail
 from kato_tui.view.events import Document, document
 from kato_tui.view.sessions import key_of
 from kato_tui.view.words import Json
@@ -110,7 +109,13 @@ class Reading:
         if glanced is None:
             self.open_session()
         else:
-            self._read(glanced, lambda found: self._app.push_screen(Detail(found, self._turn, self._copying.copy)))
+            self._read(glanced, self._open_detail)
+
+    def _open_detail(self, found: Document) -> None:
+        # What renders Markdown takes long to load: not before it is asked for.
+        from kato_tui.screens.detail import Detail
+
+        self._app.push_screen(Detail(found, self._turn, self._copying.copy))
 
     def _turn(self, step: int) -> None:
         """The event before or after, in the window that is open."""
@@ -121,6 +126,8 @@ class Reading:
 
     def _show_other(self, found: Document) -> None:
         screen = self._app.screen
+        from kato_tui.screens.detail import Detail
+
         if isinstance(screen, Detail):
             self._app.call_later(screen.show, found)
 
