@@ -6,8 +6,7 @@ import contextlib
 import os
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -29,30 +28,29 @@ from kato_tui.core.ingest.batch import Report, SessionIngest, Stores
 from kato_tui.core.ingest.discover import Discovery, FoundSession, Root, roots_of
 from kato_tui.core.ingest.fold import HalfWritten
 from kato_tui.core.ingest.forget import forget_twin
-from kato_tui.core.ingest.glimpse import Glimpses
 from kato_tui.core.listener import Listener, Silent
 from kato_tui.core.logs import JsonLog
-from kato_tui.core.model.facts import AgentState, Facts
 from kato_tui.core.model.index import IndexEntry
-from kato_tui.core.model.intents import Intent, Notice, Outcome, RecordingRef, Severity
+from kato_tui.core.model.intents import Intent, Notice, Outcome, Severity
 from kato_tui.core.model.session import SessionMetadata
-from kato_tui.core.model.status import EngineStatus, RecordingStatus, SessionStatus, Status, Watching
+from kato_tui.core.model.status import EngineStatus, Status, Watching
 from kato_tui.core.notices import Notices
 from kato_tui.core.paths import Home
 from kato_tui.core.pool import Assistance
-from kato_tui.core.providers.base import Provider, SourceFile
+from kato_tui.core.providers.base import Provider
 from kato_tui.core.record import desk, resolve
 from kato_tui.core.record.chat import ChatCommands
 from kato_tui.core.record.director import Director, Surroundings
-from kato_tui.core.record.outcomes import ref_of
+from kato_tui.core.record.keeper import Keeper
 from kato_tui.core.record.policy import write_policy
 from kato_tui.core.record.recorder import Recorder
-from kato_tui.core.status import About, engine_status, recording_statuses, session_status
+from kato_tui.core.status import About, engine_status
 from kato_tui.core.store.fs import Fs, make_folders
 from kato_tui.core.store.index import IndexStore
 from kato_tui.core.store.lock import EngineLock
 from kato_tui.core.store.sessions import SessionStore
 from kato_tui.core.summary import Step, Summary
+from kato_tui.core.survey import Survey
 
 Progress = Callable[["Step"], None]
 NewId = Callable[[], str]
@@ -97,13 +95,16 @@ class Engine:
         audit = JsonLog(home.audit_log, self.clock)
         policy = write_policy(config, home, user_home)
         self.recorder = Recorder(home, self.store, policy, self.clock, self._fs, audit)
+        self._keeper = Keeper(
+            home, self._fs, self.store, self.index, self.recorder, self._news, lambda key: self.listener.changed(key)
+        )
         self._around = Surroundings(
             user_home,
             policy,
             config.markdown,
             self.clock,
             audit,
-            self._others_at,
+            self._keeper.others_at,
             new_id or (lambda: str(uuid.uuid4())),
         )
         director = Director(self._around)
@@ -122,9 +123,7 @@ class Engine:
         self._let_go: set[str] = set()
         #: Sessions whose document was met in the middle of being written.
         self._half_written: set[str] = set()
-        self._glimpses = Glimpses()
-        #: At how many unread logs a list of all sessions may look; None for all of them.
-        self.first_looks: int | None = None
+        self.survey = Survey(self, providers)
 
     @property
     def roots(self) -> list[Root]:
@@ -156,12 +155,12 @@ class Engine:
             ) from error
         self._since = stamp(self.clock.now())
         self.index.load()
-        self._clear_leftovers()
-        self._settle()
+        self._keeper.clear_leftovers()
+        self._keeper.settle()
         self._discovery.known = dict(self.index.files)
 
     def close(self) -> None:
-        self.flush()
+        self._keeper.flush()
         self.index.save(force=True)
         self._lock.release()
 
@@ -176,13 +175,7 @@ class Engine:
 
     def tick(self) -> None:
         """What time brings: failing recordings are tried again, and what was appended is written down."""
-        for key in self.recorder.due():
-            self.record(key)
-        self.flush()
-
-    def flush(self) -> None:
-        for key in self.recorder.flush():
-            self._reindex(key)
+        self._keeper.tick()
 
     def session_candidates(self) -> list[resolve.SessionCandidate]:
         sources = {key: entry.source.path if entry.source else None for key, entry in self.index.entries.items()}
@@ -233,72 +226,10 @@ class Engine:
         if key not in self.sessions and entry is not None and entry.source is not None and not entry.source.gone:
             self._mark_gone(key)
 
-    def facts(self, key: str) -> Facts:
-        """What is known about a session now: stored facts, or a glimpse at the ends of its log."""
-        return self._facts(key, look=True)
-
-    def _facts(self, key: str, *, look: bool) -> Facts:
-        entry = self.index.entries.get(key)
-        session = self.sessions.get(key)
-        stored = entry.facts if entry is not None else Facts()
-        if session is None or (entry is not None and not self._changed(session, entry)):
-            return stored
-        return self._glimpses.of(session) if look or self._glimpses.holds(session) else stored
-
-    def all_keys(self) -> list[str]:
-        """All sessions there are or were."""
-        return sorted(self.sessions.keys() | self.index.entries.keys())
-
     def status(self) -> Status:
         """All there is to show, from memory; only sessions with recordings have their metadata looked at."""
-        sessions = list(self.session_statuses(self.all_keys()))
+        sessions = list(self.survey.session_statuses(self.survey.all_keys()))
         return Status(engine=self.engine_status(), sessions=sessions, warnings=list(self.notices))
-
-    def session_statuses(self, keys: Sequence[str]) -> Iterator[SessionStatus]:
-        """The sessions of the status one by one: thousands of them at once take a lot of memory."""
-        looks, ended = self._worth_a_look(keys), self._ended(keys)
-        for key in keys:
-            yield self._session_status(key, look=key in looks, ended=key in ended)
-
-    def _worth_a_look(self, keys: Iterable[str]) -> set[str]:
-        """The unread sessions whose logs a list looks at: a first look costs milliseconds each."""
-        found = (self.sessions[key] for key in keys if self.is_pending(key))
-        unread = [session for session in found if not self._glimpses.holds(session)]
-        unread.sort(key=lambda session: -session.stamp.mtime_ns)
-        return {session.key for session in unread[: self.first_looks]}
-
-    def _ended(self, keys: Iterable[str]) -> set[str]:
-        """Sessions whose process has ended. A registry of processes is read once, not once for each session."""
-        by_provider: dict[str, list[SourceFile]] = {}
-        for key in keys:
-            session = self.sessions.get(key)
-            if session is not None:
-                by_provider.setdefault(session.provider.name, []).append(session.sources[-1])
-        return {
-            identity.session_key(name, session)
-            for name, sources in by_provider.items()
-            for session in self._providers[name].ended(sources)
-        }
-
-    def session_status(self, key: str) -> SessionStatus:
-        return self._session_status(key, look=True, ended=key in self._ended([key]))
-
-    def _session_status(self, key: str, *, look: bool, ended: bool) -> SessionStatus:
-        entry = self.index.entries.get(key)
-        recordings: list[RecordingStatus] = []
-        problem = self.refusal(key)
-        if entry is not None and entry.recordings:
-            try:
-                metadata = self.store.load(key)
-                recordings = recording_statuses(metadata, self.recorder) if metadata is not None else []
-            except NeedsRebuild as error:
-                problem = str(error)
-        facts = self._facts(key, look=look)
-        if ended:
-            facts = replace(facts, agent_state=AgentState("ended", "process-gone", since=facts.last_activity))
-        provider = self._providers.get(key.partition(":")[0])
-        found = self.sessions[key].sources[-1] if key in self.sessions else None
-        return session_status(key, entry, facts, provider, recordings, problem, found)
 
     def refusal(self, key: str) -> str | None:
         """Why the stored state of a session cannot be used."""
@@ -553,59 +484,9 @@ class Engine:
         """Remove the twins that can be made again from their logs and that no recording needs; how many they were."""
         return sum(forget_twin(self._stores, session, self.index) for session in self.sessions.values())
 
-    # Recordings.
-
-    def _clear_leftovers(self) -> None:
-        """Remove what processes that died left half done; it was never more than a copy."""
-        left = self.home.temporary_files()
-        if not self.index.refused:
-            # Of a session that cannot be read it is not known what it is about to append.
-            unsettled = [key for key, entry in self.index.entries.items() if entry.unsettled]
-            wanted = self.recorder.pending_files(unsettled)
-            left += [path for path in self.home.pending_files() if path not in wanted]
-        for path in left:
-            with contextlib.suppress(OSError):
-                self._fs.unlink(path)
-
-    def _settle(self) -> None:
-        """Finish all appends that a crash left unfinished, before anything is appended to any of those files."""
-        unsettled = [key for key, entry in self.index.entries.items() if entry.unsettled]
-        for key in unsettled:
-            self._guarded(key, self.recorder.settle)
-        for key in unsettled:
-            self.record(key)
-
     def record(self, key: str) -> None:
-        self._guarded(key, self.recorder.drain)
-        self._reindex(key)
-        self.listener.changed(key)
-        for notice in self.recorder.take_notices():
-            self._news.put(notice)
-
-    def _guarded(self, key: str, work: Callable[[str], object]) -> None:
-        """A session whose state cannot be used is named; the others go on."""
-        try:
-            work(key)
-        except NeedsRebuild as error:
-            self._news.say("needs-rebuild", "error", str(error), key)
-        except Exception as error:  # noqa: BLE001 - an event that no code was ready for must not stop the others
-            self._news.say("fault", "error", str(Fault(error)), key)
-
-    def _reindex(self, key: str) -> None:
-        try:
-            metadata = self.store.load(key)
-        except NeedsRebuild:
-            return
-        if metadata is not None:
-            self.index.put(metadata)
-
-    def _others_at(self, destination: str, session_id: str) -> list[RecordingRef]:
-        return [
-            ref_of(entry.session_id, recording.recording_id, recording.destination)
-            for entry in self.index.entries.values()
-            for recording in entry.recordings
-            if recording.on and recording.destination == destination and entry.session_id != session_id
-        ]
+        """Append what the session's recordings do not have yet."""
+        self._keeper.record(key)
 
     def save_index(self, problems: dict[str, str]) -> None:
         """The index only saves work: failing to write it (a full disk) must not stop anything."""

@@ -38,7 +38,7 @@ class Operations:
             "ping": lambda _: {"pid": os.getpid()},
             "status": self._status,
             "engine": lambda _: _plain(engine.engine_status()),
-            "session": lambda fields: _plain(engine.session_status(self._key(fields))),
+            "session": lambda fields: _plain(engine.survey.session_status(self._key(fields))),
             "submit": self._submit,
             "events": self._events,
             "rebuild": self._rebuild,
@@ -77,8 +77,8 @@ class Operations:
         """As `engine.status()`, each session made plain before the next; `recent` leaves out what lists hide anyway."""
         engine = self._engine
         short = fields.get("recent") is True
-        keys, hidden = recent.choose(engine, engine.clock.now()) if short else (engine.all_keys(), {})
-        sessions = [_plain(one) for one in engine.session_statuses(keys)]
+        keys, hidden = recent.choose(engine, engine.clock.now()) if short else (engine.survey.all_keys(), {})
+        sessions = [_plain(one) for one in engine.survey.session_statuses(keys)]
         found = _plain(Status(engine=engine.engine_status(), sessions=[], warnings=list(engine.notices)))
         return found | {"sessions": sessions} | ({"hidden": hidden} if short else {})
 

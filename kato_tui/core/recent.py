@@ -30,7 +30,7 @@ def choose(engine: Engine, now: datetime) -> tuple[list[str], dict[str, int]]:
     since = horizon(now)
     shown: list[str] = []
     hidden: dict[str, int] = {}
-    for key in engine.all_keys():
+    for key in engine.survey.all_keys():
         entry = engine.index.entries.get(key)
         why = None
         if entry is not None and not entry.active_recordings and not engine.is_pending(key) and not engine.refusal(key):

@@ -84,7 +84,7 @@ class Service:
         self._done, self._total, self._bytes = 0, 0, 0
         self._reading: dict[str, int] = {}
         engine.listener = self
-        engine.first_looks = _FIRST_LOOKS
+        engine.survey.first_looks = _FIRST_LOOKS
 
     def start(self) -> None:
         """Take the home (`HomeBusy` when another engine has it) and begin to watch."""

@@ -177,7 +177,7 @@ def test_a_list_looks_at_the_newest_unread_logs_only_and_at_each_once(tmp_path: 
         path = _put(machine, name, claude_log.lines(claude_log.typed(f"prompt {number}")))
         os.utime(path, (1_000_000 + number, 1_000_000 + number))
     engine = machine.engine()
-    engine.first_looks = 2
+    engine.survey.first_looks = 2
     titled: list[list[str]] = []
     for opened in (2, 2, 2, 0):
         with counted_reads() as traffic:
@@ -189,7 +189,7 @@ def test_a_list_looks_at_the_newest_unread_logs_only_and_at_each_once(tmp_path: 
         log.write(claude_log.lines(claude_log.title("custom-title", "renamed")))
     engine.discover()
     with counted_reads() as traffic:
-        assert engine.session_status(f"claude:{path.stem}").title == "renamed"
+        assert engine.survey.session_status(f"claude:{path.stem}").title == "renamed"
     assert traffic.opened == 1
     engine.close()
 

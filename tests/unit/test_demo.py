@@ -46,7 +46,7 @@ def test_no_record_of_the_story_is_unknown_to_its_provider(tmp_path: Path) -> No
         translation = Translation(*found)
         assert list(translation.lines())
         assert not any(row.raw or row.invalid for row in translation.tally.values()), translation.tally
-        assert not engine.facts(session.key).unknown_types
+        assert not engine.survey.facts(session.key).unknown_types
 
 
 def test_what_was_asked_for_is_in_the_files(tmp_path: Path) -> None:
