@@ -21,8 +21,8 @@ class ChatCommands:
     def __init__(self, director: Director, audit: Audit) -> None:
         self._director = director
         self._audit = audit
-        #: Where each command was run, by the provider's id of its record. A fork copies records, ids and times alike.
-        self._ran_in: dict[tuple[str, str, int], str] = {}
+        #: Where each command was run, by its record's id, its place in it, time and words: a fork copies all of them.
+        self._ran_in: dict[tuple[str, str, int, str | None, str], str] = {}
 
     def run(
         self, metadata: SessionMetadata, commands: Iterable[Placed], past: Past
@@ -65,7 +65,7 @@ class ChatCommands:
         """The short id of the other session in which this very command was run."""
         if draft.event_id is None:
             return None
-        name = (metadata.provider, draft.event_id, draft.emit_index)
+        name = (metadata.provider, draft.event_id, draft.emit_index, draft.timestamp, draft.payload["line"])
         home = self._ran_in.setdefault(name, metadata.session_id)
         if len(self._ran_in) > _MAX_RUN:
             del self._ran_in[next(iter(self._ran_in))]
