@@ -33,12 +33,12 @@ Json = dict[str, Any]
 _TICK_EVERY: Final = 1.0
 #: How often logs are looked at that changed lately, the folders of all logs, and everything: where the system tells of
 #: changes these only find what it missed.
-_HOT_EVERY: Final = {"events": 5.0, "polling": 1.0, "none": 1.0}
+_HOT_EVERY: Final = 1.0
 _FOLDERS_EVERY: Final = {"events": 10.0, "polling": 1.0, "none": 1.0}
 _ALL_EVERY: Final = 60.0
 #: What changed lately: within so many seconds, and not more logs than these.
 _HOT_FOR: Final = 600.0
-_HOT_MOST: Final = 500
+_HOT_MOST: Final = 200
 #: What is written into a new folder before its own watch stands is told by nobody: it is looked at once more then.
 _SECOND_LOOK: Final = 0.5
 #: The wall clock may leave the steady one by this much before it counts as a jump: a suspended machine, a new time.
@@ -314,7 +314,7 @@ class Service:
             self._due["folders"] = _now() + _FOLDERS_EVERY[self.engine.watching]
         if self._is_due("folders", _FOLDERS_EVERY[self.engine.watching]):
             self._want(self.engine.stir())
-        if self._is_due("hot", _HOT_EVERY[self.engine.watching]):
+        if self._is_due("hot", _HOT_EVERY):
             now = _now()
             self._hot = {key: at for key, at in self._hot.items() if now - at < _HOT_FOR}
             self._want(self.engine.stat(self._hot))
