@@ -127,6 +127,8 @@ ACTIONS: Final[tuple[Action, ...]] = (
         ("last", "G end", "", "to the last"),
     ),
 )
+#: What opens the line for something to be written into.
+TAKES_TEXT: Final = frozenset({"command", "filter", "start-at", "export"})
 BY_ID: Final = {one.id: one for one in ACTIONS}
 
 #: The footer's order, for as many as fit.

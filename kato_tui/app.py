@@ -24,7 +24,7 @@ from textual.message import Message
 from textual.screen import Screen
 
 from kato_tui import themes
-from kato_tui.actions import ACTIONS, PANES, Action, with_keymap
+from kato_tui.actions import ACTIONS, PANES, TAKES_TEXT, Action, with_keymap
 from kato_tui.board import Board, Changes, Update, wall_clock
 from kato_tui.core.config import Config
 from kato_tui.core.errors import KatoError
@@ -149,8 +149,17 @@ class Dashboard(App[int]):
     def _bind(self, key: str, action: Action) -> None:
         # Tab would be taken by the screen, which knows nothing of zoom and tabs.
         screen = self.screen._bindings
-        for one in Binding.make_bindings([Binding(key, f"app.do('{action.id}')", action.help, show=False)]):
+        # Who types on at once writes into the line that this key opens: it has to be open before the next key is taken.
+        first = action.id in TAKES_TEXT
+        named = Binding(key, f"app.do('{action.id}')", action.help, show=False, priority=first)
+        for one in Binding.make_bindings([named]):
             screen.key_to_bindings[one.key] = [one]
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys that open the line are taken before all others, but while it is open they are letters."""
+        if action == "do" and parameters and parameters[0] in TAKES_TEXT:
+            return not self.line.is_open
+        return True
 
     def _own_theme(self) -> str:
         return themes.ANSI if self.console.color_system == "standard" else themes.DARK

@@ -99,7 +99,8 @@ class CommandLine(Vertical):
         self.entry.cursor_position = len(text)
         self.offer([])
         self.add_class("-open")
-        self.entry.focus()
+        # Not by `focus`, which does it later: what is typed meanwhile would be taken for keys of a pane.
+        self.screen.set_focus(self.entry)
         self.post_message(self.Typed(mode, text))
 
     def close(self) -> None:

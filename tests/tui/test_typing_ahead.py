@@ -1,0 +1,34 @@
+"""Who types faster than the screen paints still writes into the line, and presses no keys of a pane."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.tui.house import House, look
+
+
+async def test_a_command_that_is_typed_at_once_goes_into_the_line(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    async with look(house) as dash:
+        await dash.select(house.stage.tests)
+        await dash.type(":stop sXcq")
+        assert dash.app.line.is_open and dash.app.line.entry.value == "stop sXcq"
+        assert not house.recordings(house.stage.tests)
+
+
+async def test_a_colon_and_a_slash_in_the_line_are_letters(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    async with look(house) as dash:
+        await dash.type(":start ~/S/e:x.md")
+        assert dash.app.line.entry.value == "start ~/S/e:x.md"
+        await dash.press("escape")
+        await dash.type("/tide: e")
+        assert dash.app.line.entry.value == "tide: e"
+
+
+async def test_a_path_typed_at_once_behind_the_key_that_asks_for_it(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    async with look(house) as dash:
+        await dash.select(house.stage.tests)
+        await dash.type("S~/notes/quick.md")
+        assert dash.app.line.entry.value == "start ~/notes/quick.md"
