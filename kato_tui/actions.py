@@ -127,8 +127,10 @@ ACTIONS: Final[tuple[Action, ...]] = (
         ("last", "G end", "", "to the last"),
     ),
 )
-#: What opens the line for something to be written into.
-TAKES_TEXT: Final = frozenset({"command", "filter", "start-at", "export"})
+#: What decides where the next keys go: it opens the line for something to be written into, or goes to another pane.
+LEADS: Final = frozenset({"command", "filter", "start-at", "export", "next-pane", "previous-pane"}) | {
+    f"pane-{number}" for number in range(1, len(PANES) + 1)
+}
 BY_ID: Final = {one.id: one for one in ACTIONS}
 
 #: The footer's order, for as many as fit.

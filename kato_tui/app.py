@@ -24,7 +24,7 @@ from textual.message import Message
 from textual.screen import Screen
 
 from kato_tui import themes
-from kato_tui.actions import ACTIONS, PANES, TAKES_TEXT, Action, with_keymap
+from kato_tui.actions import ACTIONS, LEADS, PANES, Action, with_keymap
 from kato_tui.board import Board, Changes, Update, wall_clock
 from kato_tui.core.config import Config
 from kato_tui.core.errors import KatoError
@@ -149,15 +149,15 @@ class Dashboard(App[int]):
     def _bind(self, key: str, action: Action) -> None:
         # Tab would be taken by the screen, which knows nothing of zoom and tabs.
         screen = self.screen._bindings
-        # Who types on at once writes into the line that this key opens: it has to be open before the next key is taken.
-        first = action.id in TAKES_TEXT
+        # Who types on at once means the line or the pane that this key leads to: that comes before the next key.
+        first = action.id in LEADS
         named = Binding(key, f"app.do('{action.id}')", action.help, show=False, priority=first)
         for one in Binding.make_bindings([named]):
             screen.key_to_bindings[one.key] = [one]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Keys that open the line are taken before all others, but while it is open they are letters."""
-        if action == "do" and parameters and parameters[0] in TAKES_TEXT:
+        """Keys that lead elsewhere are taken before all others, but while the line is open they are letters."""
+        if action == "do" and parameters and parameters[0] in LEADS:
             return not self.line.is_open
         return True
 
@@ -221,7 +221,9 @@ class Dashboard(App[int]):
 
     def go_to(self, pane: Pane) -> None:
         pane.display = True
-        pane.focus()
+        self._last_pane = pane
+        # Not by `focus`, which does it later: the line that the next key opens would lose the focus again.
+        self.base.set_focus(pane)
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
         if isinstance(event.widget, Pane) and not self._leaving:
@@ -415,12 +417,12 @@ class Dashboard(App[int]):
 
     @on(CommandLine.Entered)
     def _entered(self, message: CommandLine.Entered) -> None:
-        self.pane.focus()
+        self.base.set_focus(self.pane)
         self.deeds.entering.entered(message.mode, message.text)
 
     @on(CommandLine.Left)
     def _left(self, message: CommandLine.Left) -> None:
-        self.pane.focus()
+        self.base.set_focus(self.pane)
         if message.mode == "filter":
             self.deeds.lists.filter_by("")
 

@@ -186,9 +186,13 @@ class Dash:
 
     async def type(self, text: str) -> None:
         """Into the line that is open, as quickly as it goes."""
-        for char in text:
-            self._send(char)
+        self.send(*text)
         await self.settled()
+
+    def send(self, *keys: str) -> None:
+        """All at once, without waiting for what comes of any."""
+        for key in keys:
+            self._send(key)
 
     def _send(self, key: str) -> None:
         # The pilot's own way waits for the processor to be idle, which on a busy machine takes seconds.

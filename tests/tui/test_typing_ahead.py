@@ -32,3 +32,14 @@ async def test_a_path_typed_at_once_behind_the_key_that_asks_for_it(tmp_path: Pa
         await dash.select(house.stage.tests)
         await dash.type("S~/notes/quick.md")
         assert dash.app.line.entry.value == "start ~/notes/quick.md"
+
+
+async def test_a_command_typed_right_behind_the_key_of_a_pane_is_carried_out(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    async with look(house, size=(80, 24)) as dash:
+        await dash.select(house.stage.tests)
+        dash.send("3", ":", *"start ~/notes/quick.md", "enter")
+        await dash.settled()
+        [one] = house.recordings(house.stage.tests)
+        assert one["destination"] == str(house.stage.notes / "quick.md")
+        assert dash.app.focused is dash.app.events and not dash.app.line.is_open
