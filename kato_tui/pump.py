@@ -261,7 +261,7 @@ class _Follower:
         now = time.monotonic()
         self._due = {"engine": now + _ENGINE_EVERY, "meter": now, "recheck": now + _RECHECK_EVERY, "rules": now}
         self._meter = Meter(self._engine.get("pid") if self._link.remote else None)
-        self._hand_over(
+        self._pump.hand_over(
             Update(
                 sessions=tuple(status["sessions"]),
                 engine=self._engine,
@@ -287,7 +287,7 @@ class _Follower:
         rules = self._rules() if self._is_due("rules", _RULES_EVERY) else None
         if not (news or sessions or gone or engine or load or rules):
             return
-        self._hand_over(
+        self._pump.hand_over(
             Update(
                 sessions=tuple(sessions),
                 gone=tuple(gone),
@@ -301,10 +301,9 @@ class _Follower:
                 rules=rules,
             )
         )
-
-    def _hand_over(self, update: Update) -> None:
-        self._pump.hand_over(update)
-        self._handed = time.monotonic()
+        if news:
+            # Figures of the engine's own are no reason to let the next words wait.
+            self._handed = time.monotonic()
 
     def _is_due(self, what: str, every: float) -> bool:
         now = time.monotonic()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -48,6 +50,12 @@ class Hub:
         self._lost: deque[tuple[int, int]] = deque(maxlen=_NOTICES)
         self._progress: dict[str, Any] = {"done": 0, "total": 0, "bytes": 0}
         self._closed = False
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """What is put meanwhile is seen by readers at once: half of a step would make them wait for the other half."""
+        with self._changed:
+            yield
 
     def put_events(self, events: list[dict[str, Any]], lost: int = 0) -> None:
         with self._changed:

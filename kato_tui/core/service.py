@@ -438,18 +438,20 @@ class Service:
             if ingest.step():
                 self._open[key] = ingest
                 self._waiting[key] = None
-                self.engine.stepped(key, ingest, first)
+                with self.hub.together():
+                    self.engine.stepped(key, ingest, first)
                 return
             ingest.close()
             self._bytes += ingest.report.bytes_read
-            self.engine.finished(session, ingest, first)
+            with self.hub.together():
+                self.engine.finished(session, ingest, first)
+                self._finish(key)
         except (KatoError, OSError) as error:
             self._drop(key, error)
             return
         except Exception as error:  # noqa: BLE001 - a log that no code was ready for must not stop the others
             self._drop(key, Fault(error))
             return
-        self._finish(key)
         self._look_back(key)
 
     def _drop(self, key: str, error: Exception) -> None:
