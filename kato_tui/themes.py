@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from textual.theme import BUILTIN_THEMES, Theme
+
+from kato_tui.view.cells import Row, Tone
 
 DARK: Final = "kato-dark"
 LIGHT: Final = "kato-light"
@@ -135,3 +137,47 @@ def defaults(theme: Theme) -> dict[str, str]:
     cursor = theme.variables.get("block-cursor-blurred-background") or theme.panel or "#303440"
     brand = theme.background or ("#000000" if theme.dark else "#ffffff")
     return _variables(warning, second, theme.primary, success, accent, muted, line, cursor, brand)
+
+
+class Ink(NamedTuple):
+    """What a tone or a row looks like: names of the theme's colours, or colours of the terminal, and a weight."""
+
+    text: str | None = None
+    ground: str | None = None
+    weight: str = ""
+
+
+_TONES: Final[dict[Tone, Ink]] = {
+    "text": Ink("foreground"),
+    "muted": Ink("kato-muted"),
+    "strong": Ink("foreground", weight="bold"),
+    "accent": Ink("accent"),
+    "good": Ink("success"),
+    "warn": Ink("warning", weight="bold"),
+    "bad": Ink("error", weight="bold"),
+    "claude": Ink("kato-claude"),
+    "codex": Ink("kato-codex"),
+    "gemini": Ink("kato-gemini"),
+    "user": Ink("kato-you", weight="bold"),
+    "assistant": Ink("primary"),
+    "tool": Ink("kato-tool"),
+    "thinking": Ink("kato-muted", weight="italic"),
+    "key": Ink("primary", weight="bold"),
+    "brand": Ink("kato-brand", "primary", "bold"),
+    "match": Ink("accent", weight="underline"),
+}
+_ROWS: Final[dict[Row, Ink]] = {"": Ink(), "cursor": Ink(ground="kato-cursor"), "blurred": Ink(ground="panel")}
+#: Sixteen colours have no shade that all others can be read on: the row is told by one pair alone.
+_ANSI_ROWS: Final[dict[Row, Ink]] = {
+    "": Ink(),
+    "cursor": Ink("ansi_bright_white", "ansi_blue"),
+    "blurred": Ink(weight="bold"),
+}
+
+
+def tone_ink(tone: Tone) -> Ink:
+    return _TONES[tone]
+
+
+def row_ink(row: Row, *, ansi: bool) -> Ink:
+    return (_ANSI_ROWS if ansi else _ROWS)[row]

@@ -30,25 +30,8 @@ Tone = Literal[
     "brand",
     "match",
 ]
-TONES: Final[tuple[Tone, ...]] = (
-    "text",
-    "muted",
-    "strong",
-    "accent",
-    "good",
-    "warn",
-    "bad",
-    "claude",
-    "codex",
-    "gemini",
-    "user",
-    "assistant",
-    "tool",
-    "thinking",
-    "key",
-    "brand",
-    "match",
-)
+#: How the line stands out that a piece is on: not at all, under the cursor, under it in a list without the focus.
+Row = Literal["", "cursor", "blurred"]
 
 
 class Piece(NamedTuple):

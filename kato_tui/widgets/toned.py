@@ -2,44 +2,62 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from typing import Final
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.color import Color
 from textual.strip import Strip
 from textual.widget import Widget
 
-from kato_tui.view.cells import TONES, Line, Tone, crop
+from kato_tui.themes import Ink, row_ink, tone_ink
+from kato_tui.view.cells import Line, Row, Tone, crop
 
 _MOST: Final = 4000
 
 
 class Toned(Widget):
-    """A widget that draws lines. Styles are looked up once a theme, strips are kept as long as nothing changes."""
+    """A widget that draws lines. Styles are looked up once a theme, strips are kept as long as nothing changes.
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"tone--{tone}" for tone in TONES} | {"row--cursor", "row--blurred"}
+    Not component classes of the style sheet: a node for each of them in each widget is a fifth of the time to the
+    first frame.
+    """
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
-        self._tones: dict[tuple[Tone, str], Style] = {}
-        self._strips: dict[tuple[Line, int, str], Strip] = {}
+        self._tones: dict[tuple[Tone, Row], Style] = {}
+        self._strips: dict[tuple[Line, int, Row], Strip] = {}
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
         self._tones.clear()
         self._strips.clear()
 
-    def style_of(self, tone: Tone, row: str = "") -> Style:
-        """The style of a tone; `row` names the component class of the row it stands in."""
+    def style_of(self, tone: Tone, row: Row = "") -> Style:
         found = self._tones.get((tone, row))
         if found is None:
-            found = self.rich_style + self.get_component_rich_style(f"tone--{tone}", partial=True)
+            found = self.rich_style + self._style_from(tone_ink(tone))
             if row:
-                found += self.get_component_rich_style(row, partial=True)
+                found += self._style_from(row_ink(row, ansi=self.app.current_theme.ansi))
             self._tones[tone, row] = found
         return found
 
-    def strip(self, line: Line, width: int, row: str = "") -> Strip:
+    def _style_from(self, ink: Ink) -> Style:
+        colours = self.app.theme_variables
+
+        def colour(name: str | None) -> Color | None:
+            return Color.parse(colours.get(name, name)) if name is not None else None
+
+        text, ground = colour(ink.text), colour(ink.ground)
+        return Style(
+            color=text.rich_color if text is not None else None,
+            bgcolor=ground.rich_color if ground is not None else None,
+            bold="bold" in ink.weight or None,
+            italic="italic" in ink.weight or None,
+            underline="underline" in ink.weight or None,
+        )
+
+    def strip(self, line: Line, width: int, row: Row = "") -> Strip:
         key = (line, width, row)
         found = self._strips.get(key)
         if found is None:

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from kato_tui.view.cells import Line, Piece, width
+from kato_tui.view.cells import Line, Piece, Row, width
 from kato_tui.widgets.toned import Toned
 
 _MARK = Piece("▌", "accent")
@@ -48,7 +48,7 @@ class VirtualList(Toned, ScrollView, can_focus=True):
         self.cursor: str | None = None
         self._places: dict[str, int] = {}
         self._tops: list[int] = [0]
-        self._painted: dict[int, tuple[Line, str]] = {}
+        self._painted: dict[int, tuple[Line, Row]] = {}
 
     # For subclasses.
 
@@ -170,7 +170,7 @@ class VirtualList(Toned, ScrollView, can_focus=True):
             if self._painted.get(y) != self._line_at(y):
                 self.refresh(Region(0, y, size.width, 1))
 
-    def _line_at(self, y: int) -> tuple[Line, str]:
+    def _line_at(self, y: int) -> tuple[Line, Row]:
         if not self.items:
             return self._empty_line(y), ""
         if self.HEADER and y == 0:
@@ -184,7 +184,7 @@ class VirtualList(Toned, ScrollView, can_focus=True):
         line = lines[part] if part < len(lines) else ()
         if key != self.cursor:
             return (_BLANK, *line), ""
-        return (_MARK if self.has_focus else _BLANK, *line), "row--cursor" if self.has_focus else "row--blurred"
+        return (_MARK if self.has_focus else _BLANK, *line), "cursor" if self.has_focus else "blurred"
 
     def _empty_line(self, y: int) -> Line:
         size = self.scrollable_content_region
