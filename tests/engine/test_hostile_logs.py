@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kato_tui.core.model.events import TwinEvent
 from kato_tui.core.paths import Home
-from kato_tui.core.providers.base import parse
+from kato_tui.core.providers.parsing import parse
 from tests.conftest import ManualClock
 from tests.toy import Bench, say
 

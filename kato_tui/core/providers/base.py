@@ -7,8 +7,6 @@ give the same drafts, facts and state, however they are cut into batches and whe
 from __future__ import annotations
 
 import hashlib
-import json
-import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,6 +20,7 @@ from kato_tui.core import text as texts
 from kato_tui.core.model import events
 from kato_tui.core.model.events import CursorKind
 from kato_tui.core.model.facts import Facts
+from kato_tui.core.providers import parsing
 from kato_tui.core.record import commands
 
 SourceKind = Literal["main", "subagent", "workflow"]
@@ -29,12 +28,8 @@ Layout = Literal["lines", "document"]
 Record = dict[str, Any]
 ReadHead = Callable[[Path], bytes]
 
-#: An unparsable line is kept as text up to this many bytes; beyond it, as its length and hash.
-MAX_INVALID_TEXT: Final = 64 * 1024
 #: What damaged or hostile records raise inside a handler that expected another shape.
 SHAPE_ERRORS: Final = (TypeError, KeyError, AttributeError, ValueError, IndexError, RecursionError)
-#: Fewer brackets than this cannot nest too deep for a JSON writer (orjson gives up at 254 levels).
-_SAFE_BRACKETS: Final = 200
 #: Kinds that are nothing without their text.
 _WORDS: Final = frozenset(
     (
@@ -44,13 +39,17 @@ _WORDS: Final = frozenset(
         events.PROVIDER_INFO,
     )
 )
+#: Where an event may hold values that are as the log gave them, nested as deep as its writer liked.
+_GIVEN: Final = {events.TOOL_CALL: "input", events.TOOL_RESULT: "json", events.PROVIDER_RAW: "raw"}
 EMPTY_TEXT: Final = "text of nothing but control characters"
 #: Names of record types are no longer than this; real ones are far below it.
 _MAX_TYPE: Final = 80
-#: A longer id of an item is remembered as its hash.
-_MAX_ANCHOR: Final = 200
-#: A shorter text holds fewer brackets than that which are closed again.
-_SAFE_LENGTH: Final = 2 * _SAFE_BRACKETS
+#: So many names of record types are remembered as checked: a log of a hostile writer may have a new one each line.
+_MAX_TYPES: Final = 256
+
+
+class TooDeep(ValueError):
+    """An event would be nested deeper than can be written down."""
 
 
 @dataclass(slots=True)
@@ -198,8 +197,10 @@ class Translator(ABC):
         #: some text of it has to be cleaned.
         self._dirty: bool | None = True
         self._type = ""
-        #: Whether something in the document at hand is nested too deep to be written down.
-        self._deep = False
+        #: Names of record types that were found to be good ones.
+        self._types: dict[str, str] = {}
+        #: What there was before the handler at hand began: drafts, index, verdict, counts of messages and calls.
+        self._before: tuple[int, int, str | None, int, int, int] = (0, 0, None, 0, 0, 0)
         self.restore(state or {})
 
     # What a subclass provides.
@@ -240,26 +241,29 @@ class Translator(ABC):
         if line[:1] != b"{" and not line.strip(b" \t\r\n"):
             return []
         skipped = self.peek(line)
-        if skipped:
+        if skipped is not None:
             self._type = skipped[0]
             self.drop(skipped[1])
             return self._close()
-        record = parse(line)
-        if not isinstance(record, dict):
-            self._invalid(line)
-            return self._close()
+        try:
+            record = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            record = parsing.loaded(line)
         self._line, self._dirty = line, None
-        self._run(record, self.translate)
+        if isinstance(record, dict):
+            self._name(record)
+            self._guard(record, self.translate)
+        else:
+            self._invalid()
         # A line may be a hundred megabytes: it is not held until the next one comes.
         self._line = b""
         return self._close()
 
     def feed_document(self, data: bytes) -> list[Draft] | None:
         """The drafts of a whole document, or None when it is half-written and must be read again later."""
-        document = _loaded(data)
+        document = parsing.loaded(data)
         if not isinstance(document, dict):
             return None
-        self._deep = not _writable(document)
         self._open(0)
         self._dirty = True
         self.item_ids = []
@@ -295,6 +299,9 @@ class Translator(ABC):
             # Text that was cleaned of all it held: nobody said anything.
             self.drop(EMPTY_TEXT)
             return
+        given = _GIVEN.get(kind)
+        if given is not None and parsing.too_deep(payload.get(given)):
+            raise TooDeep
         if kind != events.PROVIDER_RAW:
             self._verdict = "translated"
         self._drafts.append(
@@ -314,7 +321,12 @@ class Translator(ABC):
         )
         self._emit_index += 1
         if counts and not copied:
-            self._count(kind)
+            if kind == events.TOOL_CALL:
+                self.facts.tool_calls += 1
+            elif kind == events.ASSISTANT_MESSAGE:
+                self.facts.assistant_messages += 1
+            elif kind == events.USER_MESSAGE:
+                self.facts.user_messages += 1
 
     def emit_typed(self, text: str, attachments: list[Record] | None = None, **where: Any) -> None:
         """A message the user typed: kept exactly, cut at its command lines (`where` as for `emit`)."""
@@ -348,8 +360,8 @@ class Translator(ABC):
     def keep_raw(self, raw_type: str, raw: Any, **where: Any) -> None:
         """Keep an unknown record (or part of one) as it is, less the bytes of images; count its type as unknown."""
         raw_type = texts.one_line(raw_type, _MAX_TYPE) or "untyped"
-        self.facts.saw_unknown(raw_type)
         self.emit(events.PROVIDER_RAW, {"rawType": raw_type, "raw": texts.without_bytes(raw)}, **where)
+        self.facts.saw_unknown(raw_type)
         if self._verdict is None:
             self._verdict = "raw"
 
@@ -365,31 +377,17 @@ class Translator(ABC):
     def item(self, record_type: str, record: Record, handler: Callable[[Record], None], cursor: int) -> None:
         """One item of a document, or of a list inside a record: booked as a record of its own."""
         self._cursor, self._emit_index, self._verdict, self._type = cursor, 0, None, _type_name(record_type)
-        if self._deep and not _writable(record):
-            # One item nested too deep must not keep the rest of its document from being read.
-            record, handler = _flat(record), self._keep_deep
         if self.source.layout == "document":
-            self.item_ids.append(_anchor(record))
+            self.item_ids.append(parsing.anchor(record))
         self._guard(record, handler)
         self._book()
 
     # Book-keeping.
 
-    def _keep_deep(self, record: Record) -> None:
-        self.keep_raw("too-deep", record)
-
     def _prompt_title(self, title: str) -> None:
         """The first prompt names a session until its provider does."""
         if self.facts.title is None:
             self.facts.set_title(title, "prompt")
-
-    def _count(self, kind: str) -> None:
-        if kind == events.USER_MESSAGE:
-            self.facts.user_messages += 1
-        elif kind == events.ASSISTANT_MESSAGE:
-            self.facts.assistant_messages += 1
-        elif kind == events.TOOL_CALL:
-            self.facts.tool_calls += 1
 
     def _open(self, cursor: int) -> None:
         self._drafts = []
@@ -398,35 +396,72 @@ class Translator(ABC):
         self._verdict = None
         self._reason = ""
 
-    def _run(self, record: Record, handler: Callable[[Record], None]) -> None:
+    def _name(self, record: Record) -> None:
         try:
-            self._type = _type_name(self.record_type(record))
+            given = self.record_type(record)
         except SHAPE_ERRORS:
-            self._type = "untyped"
-        self._guard(record, handler)
+            given = "untyped"
+        name = self._types.get(given)
+        if name is None:
+            name = _type_name(given)
+            if name == given and len(self._types) < _MAX_TYPES:
+                self._types[name] = name
+        self._type = name
 
     def _guard(self, record: Record, handler: Callable[[Record], None]) -> None:
         """A record of an unexpected shape is kept raw, whole, instead of half translated."""
-        if not self._tried(record, handler) or self._verdict is None:
-            self.keep_raw(self._type, record)
-
-    def _tried(self, record: Record, handler: Callable[[Record], None]) -> bool:
-        """Whether `handler` could read the record. If not, all that it told and counted is taken back."""
-        drafts, index, verdict, facts = len(self._drafts), self._emit_index, self._verdict, self.facts
-        counts = facts.user_messages, facts.assistant_messages, facts.tool_calls
+        self._mark()
         try:
             handler(record)
+            if self._verdict is None:
+                self._keep_whole(record)
         except SHAPE_ERRORS:
-            del self._drafts[drafts:]
-            self._emit_index, self._verdict = index, verdict
-            facts.user_messages, facts.assistant_messages, facts.tool_calls = counts
+            self._take_back()
+            self._keep_odd(record)
+
+    def _mark(self) -> None:
+        """Whatever is told and counted from here on can be taken back."""
+        facts = self.facts
+        counts = facts.user_messages, facts.assistant_messages, facts.tool_calls
+        self._before = (len(self._drafts), self._emit_index, self._verdict, *counts)
+
+    def _take_back(self) -> None:
+        facts = self.facts
+        drafts, self._emit_index, self._verdict, *counts = self._before
+        del self._drafts[drafts:]
+        facts.user_messages, facts.assistant_messages, facts.tool_calls = counts
+
+    def _tried(self, part: Record, handler: Callable[[Record], None]) -> bool:
+        """Whether `handler` could read a part of the record. If not, all that it told and counted is taken back."""
+        whole = self._before
+        self._mark()
+        try:
+            handler(part)
+        except SHAPE_ERRORS:
+            self._take_back()
             return False
+        finally:
+            self._before = whole
         return True
 
-    def _invalid(self, line: bytes) -> None:
+    def _keep_whole(self, record: Record) -> None:
+        self.keep_raw(self._type, record)
+
+    def _keep_odd(self, record: Record) -> None:
+        try:
+            self._keep_whole(record)
+        except SHAPE_ERRORS:
+            # Nested deeper than can be written. In a document, the rest of it is to be read nevertheless.
+            if self._line:
+                self._invalid()
+            else:
+                self.keep_raw("too-deep", parsing.flat(record))
+
+    def _invalid(self) -> None:
+        line = self._line
         self._type = "invalid-line"
         raw: Record = {"length": len(line)}
-        if len(line) <= MAX_INVALID_TEXT:
+        if len(line) <= parsing.MAX_INVALID_TEXT:
             raw["text"] = line.decode("utf-8", "replace")
         else:
             raw["sha256"] = hashlib.sha256(line).hexdigest()
@@ -465,77 +500,6 @@ def _type_name(given: str) -> str:
     if 0 < len(given) <= _MAX_TYPE and given.isprintable():
         return given
     return texts.one_line(given, _MAX_TYPE) or "untyped"
-
-
-def parse(data: bytes | str) -> Any:
-    """JSON as the log writers mean it, or None when it is none, or none that could be written down again.
-
-    orjson refuses NaN, lone surrogates and a BOM, which real writers produce: those few go through the standard
-    library. Only text with many brackets can be nested too deep to write, so only that is tried out.
-    """
-    try:
-        value = orjson.loads(data)
-    except orjson.JSONDecodeError:
-        value = _parse_leniently(data)
-    if len(data) < _SAFE_LENGTH:
-        return value
-    many = data.count(b"{") + data.count(b"[") if isinstance(data, bytes) else data.count("{") + data.count("[")
-    return value if many < _SAFE_BRACKETS or _writable(value) else None
-
-
-def _loaded(data: bytes | str) -> Any:
-    try:
-        return orjson.loads(data)
-    except orjson.JSONDecodeError:
-        return _parse_leniently(data)
-
-
-def _parse_leniently(data: bytes | str) -> Any:
-    text = data.decode("utf-8-sig", "replace") if isinstance(data, bytes) else data
-    try:
-        return texts.encodable(
-            json.loads(text, parse_constant=str, parse_int=_number_or_text, parse_float=_number_or_text)
-        )
-    except (ValueError, RecursionError):
-        return None
-
-
-def _number_or_text(digits: str) -> int | float | str:
-    """A number that JSON writers can take back, else its digits: no value is bent to fit."""
-    try:
-        number = int(digits)
-    except ValueError:
-        fraction = float(digits)
-        return fraction if math.isfinite(fraction) else digits
-    return number if -(2**63) <= number < 2**63 else digits
-
-
-def _writable(value: Any) -> bool:
-    """Whether it can be written as part of an event, which adds a few levels of its own."""
-    try:
-        orjson.dumps([[[[[[value]]]]]])
-    except orjson.JSONEncodeError:
-        return False
-    return True
-
-
-def _flat(record: Record) -> Record:
-    """A record that is nested too deep, as text; its keys where even that cannot be had, or would be too long."""
-    try:
-        text = json.dumps(record, ensure_ascii=False)
-    except RecursionError:
-        text = ""
-    kept = text if 0 < len(text) <= MAX_INVALID_TEXT else ", ".join(record)[:MAX_INVALID_TEXT]
-    return {"id": text_of(record.get("id"))[:_MAX_ANCHOR], "text": kept}
-
-
-def _anchor(record: Record) -> str:
-    """The id of a document's item; a hash where there is none, or none that is short enough to keep."""
-    given = text_of(record.get("id"))
-    if given and len(given) <= _MAX_ANCHOR:
-        return given
-    timeless = {key: value for key, value in record.items() if key != "timestamp"}
-    return hashlib.sha256(given.encode() or orjson.dumps(timeless, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def text_of(value: Any) -> str:

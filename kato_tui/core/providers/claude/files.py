@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from kato_tui.core.providers.base import ReadHead, Record, SourceFile, parse, text_of
+from kato_tui.core.providers.base import ReadHead, Record, SourceFile, text_of
+from kato_tui.core.providers.parsing import parse
 from kato_tui.core.text import one_line
 
 #: Only UUID stems are sessions: `sessions-index.json` and other companions share the folder.

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from kato_tui.core.providers.base import parse
+from kato_tui.core.providers.parsing import parse
 
 _MAX_ENTRIES: Final = 512
 _MAX_BYTES: Final = 64 << 10

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from kato_tui.core.providers.base import Record, SourceFile, parse, text_of
+from kato_tui.core.providers.base import Record, SourceFile, text_of
+from kato_tui.core.providers.parsing import parse
 
 _UUID: Final = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 #: `_<uuid>` is the rollout id of a file that `thread/revert` started (>= 0.148).

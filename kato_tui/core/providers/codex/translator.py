@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Final
 
 from kato_tui.core.model import events
@@ -34,6 +33,10 @@ HANDLERS: Final[dict[str, Handler]] = {
     **items.HANDLERS,
     **notices.HANDLERS,
 }
+
+for _name in [name for name in HANDLERS if name.startswith("response_item.")]:
+    # Old logs have the same items without their envelope.
+    HANDLERS.setdefault(f"bare.{_name.removeprefix('response_item.')}", HANDLERS[_name])
 
 #: Records that may stand between a prompt's response item and its event without deciding who wrote the prompt.
 _UNDECIDED: Final = frozenset(
@@ -152,16 +155,13 @@ class CodexTranslator(Translator):
         self.turn = turn_of(body) or self.turn
         if self.held and (kind not in _UNDECIDED or body.get("role") == "assistant"):
             messages.settle(self)
-        name = f"response_item.{kind[5:]}" if kind.startswith("bare.") else kind
-        self._handle(HANDLERS.get(kind) or HANDLERS.get(name), record, body)
-
-    def _handle(self, handler: Handler | None, record: Record, body: Record) -> None:
-        """Run a handler; one that fails must not take a prompt with it that was held until this record."""
+            # If the record turns out to be damaged it must not take a prompt with it that was held until now.
+            self._mark()
+        handler = HANDLERS.get(kind)
         if handler is not None:
-            if not self._tried(body, partial(handler, self)):
-                self._keep_whole(record)
-        elif self._type in DENYLIST:
-            self.drop(DENYLIST[self._type])
+            handler(self, body)
+        elif kind in DENYLIST:
+            self.drop(DENYLIST[kind])
         else:
             self._keep_whole(record)
 

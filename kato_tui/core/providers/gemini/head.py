@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-from kato_tui.core.providers.base import Layout, parse
+from kato_tui.core.providers.base import Layout
+from kato_tui.core.providers.parsing import parse
 
 #: A half-written or cut document does not parse, but its header keys stand before the messages.
 _SESSION_ID: Final = re.compile(rb'"sessionId"\s*:\s*"([^"\\]{1,200})"')
