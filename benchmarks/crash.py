@@ -27,6 +27,11 @@ from tests.faults import sweep
 
 Play = Callable[[int], None]
 
+#: Sets have another order in every process, unless this is given: the same number would be another schedule.
+_ORDER: Final = {"PYTHONHASHSEED": "0"}
+#: In seconds: a long run says how far it is.
+_EVERY: Final = 600.0
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -165,11 +170,15 @@ def _run(name: str, options: argparse.Namespace) -> Tally:
 def _share(name: str, numbers: range, ends: float | None) -> Tally:
     """One process's share of the numbers."""
     tally = Tally(name)
-    began = _cpu()
+    began, told = _cpu(), time.monotonic()
     with _Stage(name) as play:
         for number in numbers:
-            if ends is not None and time.monotonic() > ends:
+            now = time.monotonic()
+            if ends is not None and now > ends:
                 break
+            if now > told + _EVERY:
+                told = now
+                print(f"{name}: {tally.done} done by this process, {len(tally.bad)} bad", flush=True)
             tally.done += 1
             try:
                 play(number)
@@ -218,4 +227,6 @@ class _Stage:
 
 
 if __name__ == "__main__":
+    if not _ORDER.items() <= os.environ.items():
+        os.execve(sys.executable, [sys.executable, "-m", "benchmarks.crash", *sys.argv[1:]], os.environ | _ORDER)
     sys.exit(main())

@@ -122,6 +122,16 @@ class Disk:
             _settled(inode)
         self._folders.pop(path.parent, None)
 
+    def versions(self, path: Path) -> list[bytes]:
+        """What `path` is, and what it was while its folder was not synced: a power cut may bring that back."""
+        found = [path.read_bytes()] if path.exists() else []
+        known = self._folders.get(path.parent)
+        for names in known.named() if known is not None else ():
+            inode = names.get(path.name)
+            if inode is not None and inode.buried is not None:
+                found.append(inode.buried[0])
+        return found
+
     def copied(self) -> Disk:
         """The same state again; the files may have been laid down anew meanwhile, with other inode numbers."""
         named = [inode for known in self._folders.values() for one in known.named() for inode in one.values()]

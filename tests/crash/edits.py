@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import orjson
+
 from tests.crash.town import SESSIONS, Town, tokens
 
 NOTE: Final = b"\nMy own note, which is *mine*.\n"
@@ -60,14 +62,17 @@ def _edit(name: str, town: Town, file: str, change: Callable[[Path, bytes], byte
 
 
 def _under_way(town: Town, path: Path) -> frozenset[bytes]:
+    """As the metadata says, and as it may say again after a power cut."""
+    found: set[bytes] = set()
     for name in SESSIONS:
-        for recording in town.recordings(name):
-            pending = recording.pending
-            if recording.destination == str(path) and pending is not None:
-                aside = town.home.pending(town.logs[name].key, recording.recording_id, pending.sha256)
-                chunk = pending.chunk.encode() if pending.chunk is not None else aside.read_bytes()
-                return frozenset(tokens(chunk))
-    return frozenset()
+        log = town.logs[name]
+        for data in town.disk.versions(town.home.meta(log.key)):
+            for recording in orjson.loads(data)["recordings"]:
+                pending = recording.get("pending")
+                if recording["destination"] == str(path) and pending is not None:
+                    aside = town.home.pending(log.key, recording["recordingId"], pending["sha256"])
+                    found.update(tokens(pending["chunk"].encode() if "chunk" in pending else aside.read_bytes()))
+    return frozenset(found)
 
 
 def append(town: Town, file: str) -> Edited | None:

@@ -200,17 +200,28 @@ def _locate(descriptor: int, base: int, anchor: bytes, chunk: bytes, head: int) 
 
 
 def _torn_at_end(descriptor: int, chunk: bytes) -> int | None:
-    """Where a torn `chunk` begins that the file ends with, whatever was edited before it."""
+    """Where a torn `chunk` begins, or one with zeros in it, that the file ends with; whatever was edited before it."""
     size = os.fstat(descriptor).st_size
     start = max(0, size - len(chunk))
     tail = os.pread(descriptor, size - start, start)
     sure = _sure(chunk)
     place = tail.find(chunk[:sure])
-    while 0 <= place <= len(tail) - sure:
-        if chunk.startswith(tail[place:]):
+    while place >= 0:
+        ours, _ = _traces(tail[place:], chunk)
+        if not tail[place + ours :].lstrip(b"\0"):
             return start + place
         place = tail.find(chunk[:sure], place + 1)
-    return None
+    if _whole_but_holes(tail, chunk, sure):
+        return start
+    # Zeros at the end of a text are the rest of an append, and nobody's words.
+    text = len(tail.rstrip(b"\0"))
+    return start + text if text < len(tail) else None
+
+
+def _whole_but_holes(present: bytes, chunk: bytes, sure: int) -> bool:
+    """Whether zeros hide the start of `chunk`, and what else of it is `present` can be nothing else."""
+    ours, holes = _traces(present, chunk)
+    return ours == len(chunk) and ours - sum(end - begin for begin, end in holes) >= sure
 
 
 def _complete(fs: Fs, allowed: Allowed, descriptor: int, place: int, chunk: bytes, head: int) -> Mark | None:
