@@ -40,18 +40,18 @@ class Usage:
     reasoning: Integer = 0
     total: Integer = 0
 
-    def add(self, other: Usage, sign: int = 1) -> None:
-        self.input = _sum(self.input, sign * other.input)
-        self.output = _sum(self.output, sign * other.output)
-        self.cache_read = _sum(self.cache_read, sign * other.cache_read)
-        self.cache_write = _sum(self.cache_write, sign * other.cache_write)
-        self.reasoning = _sum(self.reasoning, sign * other.reasoning)
-        self.total = _sum(self.total, sign * other.total)
-
-
-def _sum(one: int, other: int) -> int:
-    """Counts are a log's own claims: however large they are, their sum has to fit the metadata."""
-    return max(-MAX_INTEGER, min(MAX_INTEGER, one + other))
+    def add(self, spent: int, output: int, cache_read: int, cache_write: int, reasoning: int, total: int) -> None:
+        """Counts are a log's own claims: however large they are, their sums have to fit the metadata."""
+        self.input += spent
+        self.output += output
+        self.cache_read += cache_read
+        self.cache_write += cache_write
+        self.reasoning += reasoning
+        self.total += total
+        sums = self.input, self.output, self.cache_read, self.cache_write, self.reasoning, self.total
+        if max(sums) > MAX_INTEGER or min(sums) < -MAX_INTEGER:
+            fitting = (max(-MAX_INTEGER, min(MAX_INTEGER, one)) for one in sums)
+            self.input, self.output, self.cache_read, self.cache_write, self.reasoning, self.total = fitting
 
 
 @dataclass(slots=True)

@@ -41,6 +41,7 @@ _WORDS: Final = frozenset(
 )
 #: Where an event may hold values that are as the log gave them, nested as deep as its writer liked.
 _GIVEN: Final = {events.TOOL_CALL: "input", events.TOOL_RESULT: "json", events.PROVIDER_RAW: "raw"}
+_SHORT: Final = 64
 EMPTY_TEXT: Final = "text of nothing but control characters"
 #: Names of record types are no longer than this; real ones are far below it.
 _MAX_TYPE: Final = 80
@@ -367,11 +368,14 @@ class Translator(ABC):
 
     def clean(self, text: str) -> str:
         """`text.clean`, skipped when the line's bytes already show that there is nothing to clean."""
+        if len(text) < _SHORT and text.isprintable():
+            # Names and ids: no reason to search the whole line.
+            return text
         dirty = self._dirty
         if dirty is None:
             line = self._line
             # Each search is a pass over the line: most controls are `\\u00…`, the others are single bytes.
-            dirty = self._dirty = b"\\u00" in line or b"\xc2" in line or b"\x7f" in line
+            dirty = self._dirty = b"\xc2" in line or b"\x7f" in line or b"\\u00" in line
         return texts.clean(text) if dirty or "\r" in text or "\b" in text or "\f" in text else text
 
     def item(self, record_type: str, record: Record, handler: Callable[[Record], None], cursor: int) -> None:

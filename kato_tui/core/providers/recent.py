@@ -58,6 +58,18 @@ class Recent:
         if len(entries) > self._limit:
             self.forget(entries.pop(next(iter(entries)))[0])
 
+    def meet(self, ident: str, time: str) -> bool:
+        """Whether an id is certainly new; it is remembered."""
+        entries = self._entries
+        if ident in entries:
+            self.put(ident, time)
+            return False
+        new = time > self._until
+        entries[ident] = [time]
+        if len(entries) > self._limit:
+            self.forget(entries.pop(next(iter(entries)))[0])
+        return new
+
     def replace(self, ident: str, *words: str) -> None:
         """Other words about a known id, which keeps its place."""
         self._entries[ident] = [self._entries[ident][0], *words]

@@ -31,6 +31,8 @@ def prompted(memory: Memory, since: str | None) -> AgentState:
 
 def busy(memory: Memory, since: str | None) -> AgentState:
     """Within a turn: waiting for an answer, for a tool, or for the model."""
+    if not memory.open:
+        return AgentState("working", "thinking", None, since)
     acting: AgentState | None = None
     for name, started in reversed(memory.open.values()):
         if name in DECISION_TOOLS:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from kato_tui.core.model import events
-from kato_tui.core.model.facts import Usage
 from kato_tui.core.providers.base import Record, opt, text_of
 from kato_tui.core.providers.claude import activity, decisions, prompt_queue, results
 from kato_tui.core.providers.claude.memory import digest, new_part
@@ -27,6 +26,8 @@ _USAGE_FIELDS: Final = (
     "cache_creation_input_tokens",
 )
 _NOTHING: Final = [0, 0, 0, 0]
+#: Beyond any model; sums of it stay far below what JSON readers take.
+_MAX_TOKENS: Final = 2**53
 #: With a tool call to follow a text comments on the work; at the end of the turn it is the answer.
 _PHASES: Final = {"tool_use": "commentary", "end_turn": "final"}
 
@@ -210,18 +211,24 @@ def _count_usage(t: ClaudeTranslator, message: Record) -> Record | None:
     usage = message.get("usage")
     if not isinstance(usage, dict):
         return entry
-    now = list(map(_tokens, map(usage.get, _USAGE_FIELDS)))
+    now = _counts(usage)
+    if t.live and now != _NOTHING:
+        t.facts.context_tokens = now[0] + now[2] + now[3]
     before = entry["usage"] if entry is not None else _NOTHING
-    most = now if not known else list(map(max, now, before))
+    most = list(map(max, now, before)) if known and now != before else now
+    if most == before:
+        return entry
     if entry is not None:
         entry["usage"] = most
-    if most != before and not t.here["copied"] and (known or not t.reappended):
-        gained = list(map(int.__sub__, most, before))
-        t.facts.usage.add(Usage(gained[0], gained[1], gained[2], gained[3], 0, sum(gained)))
-    if t.live and any(now):
-        t.facts.context_tokens = now[0] + now[2] + now[3]
+    if not t.here["copied"] and (known or not t.reappended):
+        gained = list(map(int.__sub__, most, before)) if known else most
+        t.facts.usage.add(gained[0], gained[1], gained[2], gained[3], 0, sum(gained))
     return entry
 
 
-def _tokens(value: Any) -> int:
-    return value if type(value) is int and 0 <= value < 2**53 else 0
+def _counts(usage: Record) -> list[int]:
+    given = list(map(usage.get, _USAGE_FIELDS))
+    for value in given:
+        if type(value) is not int or not 0 <= value < _MAX_TOKENS:
+            return [one if type(one) is int and 0 <= one < _MAX_TOKENS else 0 for one in given]
+    return given  # type: ignore[return-value]

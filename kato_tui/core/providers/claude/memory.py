@@ -5,8 +5,8 @@ Long texts are kept as short hashes, except prompts that wait in the queue: some
 
 from __future__ import annotations
 
-import hashlib
 import zlib
+from hashlib import blake2b
 from typing import Any, Final
 
 import orjson
@@ -38,7 +38,7 @@ MIN_SNAPSHOT: Final = 16
 
 
 def digest(text: str) -> str:
-    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
+    return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
 def key(identifier: str) -> str:
@@ -95,9 +95,7 @@ class Memory:
 
     def met(self, ident: str, time: str) -> bool:
         """Whether a record (by the hash of its uuid) may have been met before; it is remembered."""
-        new = self.newest.proves_new(ident, time)
-        self.newest.put(ident, time)
-        return not new
+        return not self.newest.meet(ident, time)
 
     def message(self, message_id: str) -> Record | None:
         """What is known of this API message, or None when this is its first line as far as memory reaches."""
@@ -138,11 +136,12 @@ class Memory:
         A checksum will do where the uuid is the same, and costs a quarter of a hash.
         """
         mark = zlib.crc32(orjson.dumps(substance))
-        if self.recent.get(ident) == mark:
+        recent = self.recent
+        if recent.get(ident) == mark:
             return True
-        self.recent[ident] = mark
-        if len(self.recent) > MAX_RECENT:
-            del self.recent[next(iter(self.recent))]
+        recent[ident] = mark
+        if len(recent) > MAX_RECENT:
+            del recent[next(iter(recent))]
         return False
 
     def title_at(self, ident: str) -> str | None:

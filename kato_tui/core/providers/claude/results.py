@@ -160,8 +160,10 @@ def structured_result(extra: Record, text: str) -> Record:
     for key, value in extra.items():
         if key in REPEATED_FIELDS and not (value and only_here and key in _SPILLED_FIELDS):
             continue
+        if value is None or type(value) is bool or type(value) is int:
+            out[key] = value
         # Read: the numbers are worth keeping, the file's content is the text.
-        if key == "file" and isinstance(value, dict):
+        elif key == "file" and isinstance(value, dict):
             out[key] = {name: part for name, part in value.items() if not _bulky(name, part)}
         else:
             out[key] = lean(value)
@@ -174,6 +176,8 @@ def _bulky(name: str, value: Any) -> bool:
 
 def lean(value: Any, depth: int = 0) -> Any:
     """`value` without base64 data and opaque ciphertext, which no reader can use."""
+    if isinstance(value, str):
+        return texts.without_bytes(value)
     if isinstance(value, dict):
         if depth > _MAX_DEPTH:
             return "[too deep]"
@@ -185,4 +189,4 @@ def lean(value: Any, depth: int = 0) -> Any:
         }
     if isinstance(value, list):
         return [lean(part, depth + 1) for part in value] if depth <= _MAX_DEPTH else "[too deep]"
-    return texts.without_bytes(value)
+    return value

@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any, Final
 
-_USUAL: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+_USUAL: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
 #: Epoch numbers above this are milliseconds (it is the year 5138 in seconds, 1973 in milliseconds).
 _MILLISECONDS: Final = 100_000_000_000
 #: Steps back below this are jitter of the asynchronous writer: 90 % of all real ones are under a second.

@@ -39,8 +39,6 @@ _PEEKED: Final = {
     for name in ("file-history-snapshot", "last-prompt", "permission-mode", "mode", "bridge-session")
 }
 _PEEK_PREFIX: Final = b'{"type":"'
-#: What a record says, apart from its envelope.
-_SUBSTANCE: Final = ("message", "attachment", "content")
 #: Nine of ten records.
 _PLAIN: Final = ("assistant", "user")
 _SUBTYPED: Final = {"system": "subtype", "queue-operation": "operation"}
@@ -124,25 +122,31 @@ class ClaudeTranslator(Translator):
 
     def enter(self, record: Record) -> None:
         """Read the envelope of a record that belongs to the conversation."""
-        memory, event_id = self.memory, _id(record)
-        ident = digest(event_id) if event_id else None
+        memory, get = self.memory, record.get
+        event_id = text_of(get("uuid")) or None
         copied = "forkedFrom" in record and self._fork_of(record)
         # A fork keeps every timestamp but the last one, and nothing tells which is the last: none is trusted.
-        time = None if copied else stamp(record.get("timestamp"))
-        self.time = time
-        self.sidechain = self.source.kind == "main" and record.get("isSidechain") is True
-        # Resuming in 1.0.x wrote the last rows again: the same uuid with a new time.
-        again = ident is not None and memory.saw_record(ident, list(map(record.get, _SUBSTANCE)))
-        # A second /compact appends earlier rows again with their own uuid and time: they look old where they stand.
-        stale = again or (time is not None and ident is not None and older(time, memory.high_water))
-        # Asking the twin whether it has them costs a reading of all of it, so not for what is only late and new.
-        met = memory.met(ident, time) if ident is not None and time is not None else False
+        time = self.time = None if copied else stamp(get("timestamp"))
+        self.sidechain = get("isSidechain") is True and self.source.kind == "main"
+        again = stale = met = False
+        if event_id is not None:
+            ident = digest(event_id)
+            # Resuming in 1.0.x wrote the last rows again: the same uuid with a new time.
+            again = memory.saw_record(ident, (get("message"), get("attachment"), get("content")))
+            if time is not None:
+                # A second /compact appends earlier rows again with their own uuid and time: they look old where they
+                # stand. Asking the twin whether it has them costs a reading of all of it, so not for what is only
+                # late and new.
+                stale = older(time, memory.high_water)
+                met = memory.met(ident, time)
+            if memory.summaries and (title := memory.title_at(ident)):
+                self.facts.set_title(title, "summary")
         self.reappended = again or (stale and older(time or "", memory.boundary))
         self.live = not (self.sidechain or copied or self.reappended)
         self.here = {
             "event_id": event_id,
             "timestamp": time,
-            "turn_id": text_of(record.get("promptId")) or None,
+            "turn_id": text_of(get("promptId")) or None,
             "check": again or (stale and met),
             "copied": copied or again,
             "counts": self.live,
@@ -151,8 +155,6 @@ class ClaudeTranslator(Translator):
             self.here["event_type"] = f"sidechain.{self._type}"
         if time and not again and (memory.high_water is None or time > memory.high_water):
             memory.high_water = time
-        if ident is not None and (title := memory.title_at(ident)):
-            self.facts.set_title(title, "summary")
         if self.live:
             self._envelope_facts(record, time)
 

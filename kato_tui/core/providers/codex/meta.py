@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from kato_tui.core import text as texts
-from kato_tui.core.model.facts import Usage
 from kato_tui.core.providers.base import Record, text_of
 from kato_tui.core.providers.codex import files, times
 from kato_tui.core.providers.codex.denylist import DENYLIST
@@ -122,16 +121,8 @@ def _spend(t: CodexTranslator, total: list[int], last: list[int] | None) -> None
         grown = last or [0] * len(_COUNTS)
     else:
         grown = [now - then for now, then in zip(total, before, strict=True)]
-    t.facts.usage.add(
-        Usage(
-            input=grown[0] - grown[1],
-            output=grown[2],
-            cache_read=grown[1],
-            cache_write=grown[5],
-            reasoning=grown[3],
-            total=grown[4],
-        )
-    )
+    read, cached, output, reasoning, everything, written = grown
+    t.facts.usage.add(read - cached, output, cached, written, reasoning, everything)
 
 
 def _context(t: CodexTranslator, last: list[int] | None, info: Record) -> None:

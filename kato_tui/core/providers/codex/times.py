@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any, Final
 
-_ISO_UTC: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z")
+_ISO_UTC: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z", re.ASCII)
 _UUID7: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 #: Above this a number cannot be seconds of our age: some writers put milliseconds into `started_at`.
 _SECONDS_LIMIT: Final = 100_000_000_000
@@ -27,9 +27,9 @@ def iso(value: Any) -> str | None:
 def _from_offset(value: str) -> str | None:
     try:
         moment = datetime.fromisoformat(value)
-    except ValueError:
+        return None if moment.tzinfo is None else _format(moment.astimezone(UTC))
+    except (ValueError, OverflowError):
         return None
-    return None if moment.tzinfo is None else _format(moment.astimezone(UTC))
 
 
 def epoch_ms(value: Any) -> int | None:

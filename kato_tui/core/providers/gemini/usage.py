@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from kato_tui.core.model.facts import Facts, Usage
+from kato_tui.core.model.facts import Facts
 from kato_tui.core.providers.base import Record
 from kato_tui.core.providers.gemini.content import digest
 
@@ -34,11 +34,11 @@ class Counted:
             if before is not None:
                 if not any(fresh):
                     fresh = before
-                facts.usage.add(_usage(before), -1)
+                _add(facts, before, -1)
             self._open[ident] = fresh
             if len(self._open) > MAX_OPEN:
                 del self._open[next(iter(self._open))]
-        facts.usage.add(_usage(fresh))
+        _add(facts, fresh, 1)
         prompt = _number(tokens.get("input")) if isinstance(tokens, dict) else 0
         if prompt:
             facts.context_tokens = prompt
@@ -57,6 +57,6 @@ def _number(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MAX_TOKENS else 0
 
 
-def _usage(counts: list[int]) -> Usage:
+def _add(facts: Facts, counts: list[int], sign: int) -> None:
     spent, output, cached, thoughts, total = counts
-    return Usage(input=spent, output=output, cache_read=cached, reasoning=thoughts, total=total)
+    facts.usage.add(sign * spent, sign * output, sign * cached, 0, sign * thoughts, sign * total)
