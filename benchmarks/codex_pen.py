@@ -123,14 +123,17 @@ class CodexPen(Pen):
 
     def _reasoning(self) -> Record:
         summary = [{"type": "summary_text", "text": self.words.prose(self.rng, 120)}] if self.rng.random() < 0.5 else []
-        sealed = self.words.base64(self.rng, length(self.rng, 700, 5000, 0.6))
+        # Of the samples only the bare one still has its sealed reasoning; redaction took it from the others.
+        sealed = self.words.base64(self.rng, length(self.rng, 2500 if self._generation == "bare" else 700, 9000, 0.6))
         return self._response("reasoning", summary=summary, encrypted_content=sealed)
 
     def _call(self) -> list[Record]:
         rng = self.rng
         call_id = f"call_{rng.getrandbits(96):024x}"
-        text = self.words.output(rng, length(rng, 900, 60_000))
-        if rng.random() < 0.5:
+        coded = rng.random() < 0.5
+        # As in the samples: most outputs are short, and few hold most of the bytes; more so in code mode.
+        text = self.words.output(rng, length(rng, 900, 75_000, 1.8) if coded else length(rng, 400, 75_000, 1.7))
+        if coded:
             code = self.words.code(rng, length(rng, 400, 4000))
             result = [
                 {"type": "input_text", "text": "Script completed\nWall time 0.2 seconds\nOutput:\n"},

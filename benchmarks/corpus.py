@@ -19,7 +19,7 @@ from benchmarks.words import Words, ident, words
 
 MB: Final = 1_000_000
 #: A corpus of another version is made anew.
-_VERSION: Final = 1
+_VERSION: Final = 2
 _LARGEST: Final = 40 * MB
 #: A document has to be written, read and parsed whole: real ones stay small.
 _LARGEST_DOCUMENT: Final = 4 * MB
