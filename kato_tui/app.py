@@ -6,6 +6,7 @@ Everything that may take time happens in the pump's threads; this thread only pa
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 from collections.abc import Callable
 from contextlib import suppress
@@ -26,10 +27,10 @@ from textual.screen import Screen
 from kato_tui import themes
 from kato_tui.actions import ACTIONS, LEADS, PANES, Action, with_keymap
 from kato_tui.board import Board, Changes, Update, wall_clock
-from kato_tui.core.config import Config
 from kato_tui.core.errors import KatoError
 from kato_tui.core.glance import glance
 from kato_tui.core.link import Link
+from kato_tui.core.looks import Looks
 from kato_tui.deeds import Deeds
 from kato_tui.palette import Palette
 from kato_tui.pump import Answer, Errands, Lost, MakeLink, Pump
@@ -67,7 +68,7 @@ class Dashboard(App[int]):
     def __init__(
         self,
         make_link: MakeLink,
-        config: Config,
+        looks: Looks,
         *,
         user_home: str = "",
         title: str = "kato",
@@ -80,8 +81,8 @@ class Dashboard(App[int]):
             self._bindings.key_to_bindings.pop(key, None)
         #: Nothing that happens here lasts, so leaving needs no warning.
         self.throw_away = throw_away
-        self.actions = with_keymap(config.keymap)
-        self.config = config
+        self.actions = with_keymap(looks.keymap)
+        self.looks = looks
         self.user_home = user_home
         self.board = Board(now, title)
         self.pump = Pump(make_link, self._from_thread)
@@ -92,8 +93,8 @@ class Dashboard(App[int]):
         self._asked_for: str | None = None
         for theme in themes.THEMES:
             self.register_theme(theme)
-        known = config.theme is not None and config.theme in self.available_themes
-        self._begin_with(str(config.theme) if known else self._own_theme())
+        known = looks.theme is not None and looks.theme in self.available_themes
+        self._begin_with(str(looks.theme) if known else self._own_theme())
 
     def _begin_with(self, theme: str) -> None:
         """Take a theme before anything is drawn: one that is set later has every style worked out twice."""
@@ -136,15 +137,20 @@ class Dashboard(App[int]):
             if one.scope == "anywhere" and one.group != "Moving":
                 for key in one.keys:
                     self._bind(key, one)
-        if self.config.theme not in (None, self.theme):
-            self.set_theme(str(self.config.theme))
+        if self.looks.theme not in (None, self.theme):
+            self.set_theme(str(self.looks.theme))
         self._handle_signals()
         self.sessions.focus()
         self.rooms.fit(*self.size)
         self.show_status()
         self.set_interval(_AGES_EVERY, self._repaint_ages)
-        # Painted first: the engine that may have to be loaded takes its share of this process.
-        self.call_after_refresh(self.pump.start)
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        """After the first frame: the engine that may have to be loaded takes its share of this process."""
+        gc.freeze()
+        gc.enable()
+        self.pump.start()
 
     def _bind(self, key: str, action: Action) -> None:
         # Tab would be taken by the screen, which knows nothing of zoom and tabs.
@@ -304,7 +310,7 @@ class Dashboard(App[int]):
             self.toast(alert)
         if len(changes.news) > _TOASTS:
             self.hint(f"{len(changes.news) - _TOASTS} more in the warnings")
-        if changes.calling and self.config.bell:
+        if changes.calling and self.looks.bell:
             self._ring(changes.calling)
 
     def _ring(self, calling: list[Json]) -> None:

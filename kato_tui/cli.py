@@ -34,6 +34,7 @@ point, else in ~/.claude, ~/.codex and ~/.gemini.
 exit codes: 0 done, 1 failed, 2 usage, 3 not found or ambiguous
 """
 
+_DASHBOARD: Final = "kato_tui.dashboard:run_dashboard"
 _SESSION: Final = "short id, prefix, full id, the assistant's own id, or the path of a log"
 
 
@@ -49,10 +50,7 @@ class Command(NamedTuple):
 
 def run(argv: Sequence[str]) -> int:
     """Do what `argv` asks for and give the exit code."""
-    made = parser(argv[0] if argv and argv[0] in COMMANDS else None)
-    _refuse_unknown(made, argv)
-    arguments = made.parse_args(argv)
-    does = _what(made, arguments)
+    does, arguments = _understood(argv)
     from kato_tui.commands.talk import UsageError, say
     from kato_tui.core.errors import KatoError, SessionNotFound, in_words
 
@@ -75,6 +73,16 @@ def run(argv: Sequence[str]) -> int:
     except (KatoError, OSError) as error:
         say(in_words(error))
         return FAILED
+
+
+def _understood(argv: Sequence[str]) -> tuple[str, argparse.Namespace]:
+    """What to do, and how. No words at all are understood at once: laying out all of them delays the first frame."""
+    if not argv:
+        return _DASHBOARD, argparse.Namespace()
+    made = parser(argv[0] if argv[0] in COMMANDS else None)
+    _refuse_unknown(made, argv)
+    arguments = made.parse_args(argv)
+    return _what(made, arguments), arguments
 
 
 def _refuse_unknown(parser: argparse.ArgumentParser, argv: Sequence[str]) -> None:
@@ -114,7 +122,7 @@ def _what(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> str
         return "kato_tui.headless:run_headless"
     if arguments.lines_json:
         parser.error("--json needs --no-ui or a command: kato-tui --no-ui --json")
-    return "kato_tui.dashboard:run_dashboard"
+    return _DASHBOARD
 
 
 class _Parser(argparse.ArgumentParser):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 import traceback
@@ -11,9 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from kato_tui.actions import with_keymap
 from kato_tui.commands.talk import UsageError
-from kato_tui.core.clock import SystemClock
-from kato_tui.core.config import Config, at_its_line, load_config
-from kato_tui.core.logs import JsonLog
+from kato_tui.core.errors import ConfigError
+from kato_tui.core.looks import Looks, load_looks
 from kato_tui.core.paths import Home
 from kato_tui.pump import MakeLink
 
@@ -29,16 +29,26 @@ def run_dashboard(_: argparse.Namespace) -> int:
 
     def own() -> Host:
         # In the thread that starts it, behind the first frame: the engine takes as long to load as the screen.
+        from kato_tui.core.config import load_config
         from kato_tui.core.host import own_host
 
-        return own_host(home, config)
+        return own_host(home, load_config(home.config))
 
     need_terminal("kato-tui --no-ui")
     home = Home.from_environ(os.environ, Path.home())
-    config = load_config(home.config)
-    with at_its_line(home.config):
-        with_keymap(config.keymap)
-    return show(lambda: attach(home, own), config, user_home=str(Path.home()), log_to=home)
+    looks = load_looks(home.config)
+    _check_keymap(looks, home)
+    return show(lambda: attach(home, own), looks, user_home=str(Path.home()), log_to=home)
+
+
+def _check_keymap(looks: Looks, home: Home) -> None:
+    try:
+        with_keymap(looks.keymap)
+    except ConfigError:
+        from kato_tui.core.config import at_its_line
+
+        with at_its_line(home.config):
+            raise
 
 
 def need_terminal(instead: str) -> None:
@@ -53,7 +63,7 @@ def need_terminal(instead: str) -> None:
 
 def show(
     make_link: MakeLink,
-    config: Config,
+    looks: Looks,
     *,
     user_home: str,
     title: str = "kato",
@@ -61,13 +71,17 @@ def show(
     log_to: Home | None = None,
 ) -> int:
     """Run the screen until it is left. The terminal is restored by then, whatever happened."""
+    # All that is made for the first frame stays: looking through it for garbage takes a tenth of the time to it.
+    gc.disable()
     from kato_tui.app import Dashboard
 
-    app = Dashboard(make_link, config, user_home=user_home, title=title, throw_away=throw_away)
+    app = Dashboard(make_link, looks, user_home=user_home, title=title, throw_away=throw_away)
     app.run()
     ended = app.pump.close(_PATIENCE)
     if app.failure is not None:
         _report(app.failure, log_to)
+    if app.pump.refused is not None:
+        raise app.pump.refused
     # Whoever watches the program from outside is told that its engine did not work.
     code = app.return_code or int(app.pump.failed)
     if not ended:
@@ -81,6 +95,9 @@ def _report(failure: Exception, log_to: Home | None) -> None:
     """Where it went wrong, without the values: those are conversations."""
     frames = [f"{one.filename}:{one.lineno} {one.name}" for one in traceback.extract_tb(failure.__traceback__)]
     if log_to is not None:
+        from kato_tui.core.clock import SystemClock
+        from kato_tui.core.logs import JsonLog
+
         log = JsonLog(log_to.operational_log, SystemClock())
         log.write("dashboard.failed", error=type(failure).__name__, frames=frames)
         sys.stderr.write(f"kato-tui: please report this; the trace is in {log_to.operational_log}\n")

@@ -24,6 +24,7 @@ from kato_tui.core.config import Config
 from kato_tui.core.engine import Engine
 from kato_tui.core.host import Host
 from kato_tui.core.hub import Hub
+from kato_tui.core.looks import looks_of
 from kato_tui.core.paths import Home
 from kato_tui.core.providers.registry import PROVIDERS
 from kato_tui.demo_story import RECORDING_IDS, Beat, Stage
@@ -162,7 +163,7 @@ def show_live(base: Path) -> int:
     with performance(base) as shown:
         host = shown.host
         return dashboard.show(
-            lambda: own_link(host), host.config, user_home=str(base), title="kato demo", throw_away=True
+            lambda: own_link(host), looks_of(host.config), user_home=str(base), title="kato demo", throw_away=True
         )
 
 

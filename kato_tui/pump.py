@@ -12,19 +12,20 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kato_tui.board import Update
-from kato_tui.core import retention
 from kato_tui.core.client import NotRunning
-from kato_tui.core.errors import KatoError, SessionNotFound
-from kato_tui.core.hub import Delta
-from kato_tui.core.link import Link
+from kato_tui.core.errors import ConfigError, KatoError, SessionNotFound
 from kato_tui.meter import Meter
 from kato_tui.view.sessions import is_recent, key_of
 
+if TYPE_CHECKING:
+    from kato_tui.core.hub import Delta
+    from kato_tui.core.link import Link
+
 Json = Mapping[str, Any]
-MakeLink = Callable[[], Link]
+MakeLink = Callable[[], "Link"]
 
 #: Between two updates: four a second cost a fifth of a core at 1,000 events a second, ten cost a third.
 TICK: Final = 0.25
@@ -119,6 +120,8 @@ class Pump:
         self._thread: threading.Thread | None = None
         self._errands = Errands(post, "kato-errands")
         self.failed = False
+        #: The settings that no engine could be started with: nothing to be shown on a screen.
+        self.refused: ConfigError | None = None
 
     @property
     def remote(self) -> bool:
@@ -180,6 +183,10 @@ class Pump:
     def _run(self) -> None:
         try:
             link = self._make_link()
+        except ConfigError as error:
+            self.refused = error
+            self._lose(str(error), remote=False)
+            return
         except Exception as error:  # noqa: BLE001 - whatever it is, the user must see it
             self._lose(f"the engine could not start: {error}", remote=False)
             return
@@ -378,6 +385,8 @@ class _Follower:
         return cpu, rss
 
     def _rules(self) -> Mapping[str, tuple[int, str]]:
+        from kato_tui.core import retention  # in this thread: it is not needed for the first frame
+
         self._due["rules"] = time.monotonic() + _RULES_EVERY
         found = retention.rules(self._engine.get("roots", ()))
         return {provider: (rule.days, rule.why) for provider, rule in found.items()}

@@ -18,7 +18,7 @@ from textual.pilot import Pilot
 
 from kato_tui.app import Dashboard
 from kato_tui.attach import own_link
-from kato_tui.core.config import Config
+from kato_tui.core.looks import Looks
 from kato_tui.demo import Performance, SteppedClock, performance
 
 _HERE: Final = Path(__file__).parent
@@ -61,9 +61,9 @@ async def take(picture: Picture, folder: Path) -> None:
         clock = SteppedClock(_BEGIN)
         with performance(base, clock) as shown:
             host = shown.host
-            config = Config(theme=picture.theme)
+            looks = Looks({}, picture.theme, bell=False)
             app = Dashboard(
-                lambda: own_link(host), config, user_home=str(base), title="kato", throw_away=True, now=clock.now
+                lambda: own_link(host), looks, user_home=str(base), title="kato", throw_away=True, now=clock.now
             )
             async with app.run_test(size=picture.size, notifications=picture.toasts) as pilot:
                 await _told(shown, app, pilot)

@@ -65,6 +65,9 @@ class Leaving:
 
     def engine_lost(self, lost: Lost) -> None:
         app = self._app
+        if app.pump.refused is not None:
+            app.exit()
+            return
         app.board.phase = "gone"
         app.show_status()
         if lost.remote:

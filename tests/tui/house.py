@@ -24,6 +24,7 @@ from kato_tui.core.config import Config
 from kato_tui.core.engine import Engine
 from kato_tui.core.hub import Delta
 from kato_tui.core.link import Link
+from kato_tui.core.looks import looks_of
 from kato_tui.core.operations import Operations
 from kato_tui.core.paths import Home
 from kato_tui.core.providers.registry import PROVIDERS
@@ -268,7 +269,7 @@ class Dash:
 @asynccontextmanager
 async def look(house: House, size: tuple[int, int] = (140, 45), *, toasts: bool = True) -> AsyncIterator[Dash]:
     """A dashboard on the house, settled."""
-    app = Dashboard(lambda: house.link, house.config, user_home=str(house.base), now=house.clock.now)
+    app = Dashboard(lambda: house.link, looks_of(house.config), user_home=str(house.base), now=house.clock.now)
     told: list[str] = []
     notify = app.notify
 

@@ -20,6 +20,7 @@ from kato_tui.core.config import Config
 from kato_tui.core.engine import Engine
 from kato_tui.core.host import Host
 from kato_tui.core.link import Link
+from kato_tui.core.looks import looks_of
 from kato_tui.core.paths import Home
 from kato_tui.core.providers.registry import PROVIDERS
 from kato_tui.demo import SteppedClock
@@ -46,7 +47,7 @@ class Machine:
 
     @asynccontextmanager
     async def dashboard(self) -> AsyncIterator[tuple[Dashboard, Pilot[Any]]]:
-        app = Dashboard(self.link, CONFIG, user_home=str(self.base))
+        app = Dashboard(self.link, looks_of(CONFIG), user_home=str(self.base))
         async with app.run_test(size=(140, 45)) as pilot:
             await until(pilot, lambda: len(app.board.sessions) == 5)
             yield app, pilot
@@ -150,7 +151,7 @@ async def test_an_engine_that_cannot_start_says_why(tmp_path: Path) -> None:
     def refuse() -> Link:
         raise PermissionError(13, "Permission denied", "/home/ada/.kato")
 
-    app = Dashboard(refuse, CONFIG)
+    app = Dashboard(refuse, looks_of(CONFIG))
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: app.board.phase == "gone")
         assert "could not start" in app.board.alerts()[0].message
