@@ -7,9 +7,10 @@ import shlex
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 from typing import Final, Literal
 
 from kato_tui.core.errors import KatoError
@@ -22,6 +23,8 @@ _FALLBACKS: Final[dict[Tool, tuple[str, ...]]] = {
     "editor": ("sensible-editor", "nano", "vim", "vi"),
 }
 _MOST_NAMES: Final = 2000
+#: Seconds that a program which is asked to end together with us gets for it.
+_GRACE: Final = 1.0
 
 
 def command_of(tool: Tool, environ: Mapping[str, str] = os.environ) -> list[str]:
@@ -45,25 +48,52 @@ def open_file(tool: Tool, path: str) -> None:
         raise KatoError(f"{path} is not there: nothing has been written yet, or it was moved")
     command = command_of(tool)
     try:
-        with _ctrl_c_is_theirs():
-            done = subprocess.run([*command, path], check=False)
+        code = _run([*command, path])
     except OSError as error:
         raise KatoError(f"cannot run {command[0]}: {error.strerror}") from error
-    if done.returncode:
-        raise KatoError(f"{command[0]} ended with code {done.returncode}")
+    if code:
+        raise KatoError(f"{command[0]} ended with code {code}")
+
+
+class _AskedToEnd(Exception):
+    """A signal that ends this program came while another one had the terminal."""
+
+
+def _run(command: list[str]) -> int:
+    """Its exit code. A program that is asked to end asks the other one first, and does not wait long for it."""
+    child: subprocess.Popen[bytes] | None = None
+    asked = False
+
+    def pass_on(number: int, _: FrameType | None) -> None:  # noqa: ARG001
+        nonlocal asked
+        asked = True
+        if child is not None:
+            raise _AskedToEnd
+
+    # ctrl+c reaches every program of the terminal; in `less` it ends a search, and must not end us. A handler of
+    # ours, instead of ignoring it: programs that are started inherit what is ignored, but no handler.
+    with _handlers({signal.SIGINT: lambda *_: None, signal.SIGTERM: pass_on, signal.SIGHUP: pass_on}):
+        try:
+            child = subprocess.Popen(command)
+            if not asked:
+                return child.wait()
+        except _AskedToEnd:
+            pass
+        if child is not None:
+            child.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(_GRACE)
+        return 0
 
 
 @contextmanager
-def _ctrl_c_is_theirs() -> Iterator[None]:
-    """ctrl+c reaches every program of the terminal; in `less` it ends a search, and must not end us.
-
-    A handler of ours, instead of ignoring it: programs that are started inherit what is ignored, but no handler.
-    """
-    before = signal.signal(signal.SIGINT, lambda *_: None)
+def _handlers(wanted: Mapping[int, Callable[[int, FrameType | None], None]]) -> Iterator[None]:
+    before = {number: signal.signal(number, handler) for number, handler in wanted.items()}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def list_folder(where: str) -> list[str]:

@@ -98,6 +98,41 @@ def test_signals_leave_the_terminal_as_it_was(tmp_path: Path, number: signal.Sig
         shell.assert_restored()
 
 
+def test_a_signal_ends_the_pager_too(tmp_path: Path) -> None:
+    running = _home(tmp_path, "how high is the water")
+    pager = _script(tmp_path / "pager", 'trap "echo PAGER ENDS; exit" TERM\necho PAGER OF "$1"\nread line')
+    with terminal(tmp_path, PAGER=str(pager)) as shell:
+        shell.see("how high is the water", "watching")
+        append(running.log(SESSION), said(SESSION, "::capture ~/tide.md"))
+        shell.until((tmp_path / "tide.md").exists)
+        shell.type("2")
+        shell.see("tide.md")
+        shell.type("\r")
+        shell.see("PAGER OF")
+        os.kill(shell.process.pid, signal.SIGTERM)
+        assert shell.end() == 128 + signal.SIGTERM
+        assert "PAGER ENDS" in shell.words
+        shell.assert_restored()
+
+
+def test_settings_that_cannot_be_used_are_told_in_the_shell(tmp_path: Path) -> None:
+    running = _home(tmp_path)
+    running.home.config.write_text('theme = "kato-light"\n[watch]\nmode = "sometimes"\n')
+    with terminal(tmp_path) as shell:
+        assert shell.end() == 1
+        shell.assert_restored()
+        assert "config.toml:3: watch.mode: has to be 'auto', 'events' or 'polling'" in shell.words
+
+
+@pytest.mark.parametrize("text", ["bell = 3", "theme = ''", "keymap = { stop = 1 }", "= 3"])
+def test_settings_of_the_screen_are_looked_at_before_it_opens(tmp_path: Path, text: str) -> None:
+    running = _home(tmp_path)
+    running.home.config.write_text(text)
+    with terminal(tmp_path) as shell:
+        assert shell.end() == 1
+        assert "config.toml" in shell.words and b"\x1b[?1049h" not in shell.written
+
+
 def test_ctrl_c_twice_leaves_and_nothing_of_a_log_acts_on_the_terminal(tmp_path: Path) -> None:
     _home(tmp_path, "water \x1b]0;owned\x07 \x9b31m [@click=app.quit]x[/] [/x]")
     with terminal(tmp_path) as shell:
