@@ -106,7 +106,7 @@ def test_a_signal_ends_the_pager_too(tmp_path: Path) -> None:
         append(running.log(SESSION), said(SESSION, "::capture ~/tide.md"))
         shell.until((tmp_path / "tide.md").exists)
         shell.type("2")
-        shell.see("tide.md")
+        shell.see("● recording")
         shell.type("\r")
         shell.see("PAGER OF")
         os.kill(shell.process.pid, signal.SIGTERM)
