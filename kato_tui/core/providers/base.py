@@ -41,7 +41,7 @@ _WORDS: Final = frozenset(
 )
 #: Where an event may hold values that are as the log gave them, nested as deep as its writer liked.
 _GIVEN: Final = {events.TOOL_CALL: "input", events.TOOL_RESULT: "json", events.PROVIDER_RAW: "raw"}
-_SHORT: Final = 64
+_SHORT: Final = 256
 EMPTY_TEXT: Final = "text of nothing but control characters"
 #: Names of record types are no longer than this; real ones are far below it.
 _MAX_TYPE: Final = 80
@@ -198,6 +198,8 @@ class Translator(ABC):
         #: some text of it has to be cleaned.
         self._dirty: bool | None = True
         self._type = ""
+        #: The kind of the newest event.
+        self.newest = ""
         #: Names of record types that were found to be good ones.
         self._types: dict[str, str] = {}
         #: What there was before the handler at hand began: drafts, index, verdict, counts of messages and calls.
@@ -296,6 +298,7 @@ class Translator(ABC):
         counts: bool = True,
     ) -> None:
         """Add an event. `counts=False` keeps it out of the message counts (other agents' words)."""
+        self.newest = kind
         if kind in _WORDS and not payload["text"]:
             # Text that was cleaned of all it held: nobody said anything.
             self.drop(EMPTY_TEXT)
@@ -426,8 +429,14 @@ class Translator(ABC):
     def _mark(self) -> None:
         """Whatever is told and counted from here on can be taken back."""
         facts = self.facts
-        counts = facts.user_messages, facts.assistant_messages, facts.tool_calls
-        self._before = (len(self._drafts), self._emit_index, self._verdict, *counts)
+        self._before = (
+            len(self._drafts),
+            self._emit_index,
+            self._verdict,
+            facts.user_messages,
+            facts.assistant_messages,
+            facts.tool_calls,
+        )
 
     def _take_back(self) -> None:
         facts = self.facts

@@ -40,7 +40,7 @@ def result(t: CodexTranslator, call_id: str, fields: Record, form: str) -> bool:
     known = t.calls.get(call_id)
     late = False
     if known is not None:
-        known.pop("o", None)
+        t.calls.answered(call_id)
         told = known.get("r", "")
         known["r"] = told + form
         late = bool(known.pop("running", None))

@@ -36,8 +36,7 @@ class Said:
             if entry[0] == key and form not in entry[1]:
                 entry[1] += form
                 return False
-        self.entries.append([key, form])
-        del self.entries[:-_MAX_SAID]
+        self.note(key, form)
         return True
 
     def note(self, key: str, forms: str) -> None:
@@ -61,8 +60,7 @@ class Calls:
 
     def __init__(self, saved: Any = None) -> None:
         self.known: dict[str, Record] = {key: dict(call) for key, call in (saved or {}).items()}
-        #: False once a look at all of them found none open: mostly there is none.
-        self._some_open = True
+        self._open: dict[str, Record] = {key: call for key, call in self.known.items() if "o" in call}
 
     def get(self, call_id: str) -> Record | None:
         return self.known.get(key(call_id))
@@ -71,25 +69,25 @@ class Calls:
         call: Record = {"n": name[:120], "c": form, "o": 1}
         if since:
             call["t"] = since
-        self.known.pop(key(call_id), None)
-        self.known[key(call_id)] = call
-        self._some_open = True
+        name = key(call_id)
+        for calls in (self.known, self._open):
+            calls.pop(name, None)
+            calls[name] = call
         while len(self.known) > _MAX_CALLS:
-            del self.known[next(iter(self.known))]
+            oldest = next(iter(self.known))
+            del self.known[oldest]
+            self._open.pop(oldest, None)
         return call
 
     def answered(self, call_id: str) -> None:
         """No result of this call is waited for."""
-        self.known.get(key(call_id), {}).pop("o", None)
+        call = self._open.pop(key(call_id), None)
+        if call is not None:
+            del call["o"]
 
     def last_open(self) -> Record | None:
         """The newest call without a result."""
-        if self._some_open:
-            for call in reversed(self.known.values()):
-                if "o" in call:
-                    return call
-            self._some_open = False
-        return None
+        return next(reversed(self._open.values()), None) if self._open else None
 
     def waiting(self) -> bool:
         """Whether a question that does not block the turn is still unanswered."""
@@ -97,5 +95,6 @@ class Calls:
 
     def end_turn(self) -> None:
         """A turn that is over waits for no result, whether one came or not."""
-        while (call := self.last_open()) is not None:
+        for call in self._open.values():
             del call["o"]
+        self._open.clear()

@@ -357,7 +357,7 @@ def thought(t: CodexTranslator, sections: list[str], form: str) -> None:
     for section in (t.clean(section) for section in sections):
         if section.strip():
             name = digest(section.strip())
-            repeated = t.thinking and t.said["thought"].holds(name)
+            repeated = t.newest == events.ASSISTANT_THINKING and t.said["thought"].holds(name)
             if t.said["thought"].first(name, form) and not repeated:
                 t.say(events.ASSISTANT_THINKING, {"text": section}, "reasoning")
             told = True

@@ -79,7 +79,7 @@ def _decision(t: CodexTranslator, call_id: str, index: int, question: Record) ->
 
 def answer(t: CodexTranslator, call_id: str, call: Record, output: Any) -> bool:
     """Emit the answers in a call's output; False when there are none to read (cancelled, aborted)."""
-    call.pop("o", None)
+    t.calls.answered(call_id)
     reply = _parsed(output)
     if call["n"].endswith(ASYNC) and isinstance(reply, dict) and reply.get("accepted") is True:
         t.drop(denylist.ACKNOWLEDGED)

@@ -53,7 +53,9 @@ _UNDECIDED: Final = frozenset(
     }
 )
 #: The bytes that prove the top-level type of a line which is dropped unread.
-_BULK: Final = re.compile(rb'\{"timestamp":"[^"\\]{0,40}",(?:"ordinal":\d{1,18},)?"type":"(world_state)"')
+_BULK: Final = re.compile(rb'\{"timestamp":"[^"\\]{0,40}",(?:"ordinal":\d{1,18},)?"type":"world_state"')
+_BULK_NAME: Final = b'"world_state"'
+_BULK_REACH: Final = 120
 _STATE_LINE: Final = b'{"record_type":"state"}'
 #: Copies are written in one burst; a longer pause between two lines ends it where no turn tells its age.
 _BURST_PAUSE_MS: Final = 1000
@@ -91,8 +93,8 @@ class CodexTranslator(Translator):
         saved = state.get("said", {})
         self.said: dict[str, Said] = {name: Said(saved.get(name)) for name in ("user", "assistant", "thought", "once")}
         self.calls = Calls(state.get("calls"))
-        #: Whether the newest event is a thought.
-        self.thinking: bool = state.get("thinking", False)
+        if state.get("thinking"):
+            self.newest = events.ASSISTANT_THINKING
         # Of the record at hand only.
         self.when: str | None = None
         self.copied = False
@@ -118,7 +120,7 @@ class CodexTranslator(Translator):
             "itemsDone": self.items_done,
             "said": {name: [list(entry) for entry in said.entries] for name, said in self.said.items() if said.entries},
             "calls": {key: dict(call) for key, call in self.calls.known.items()},
-            "thinking": self.thinking,
+            "thinking": self.newest == events.ASSISTANT_THINKING,
         }
         return {key: value for key, value in state.items() if value not in (None, False, [], {}, 0)} | {
             "subagent": self.subagent
@@ -127,10 +129,9 @@ class CodexTranslator(Translator):
     def peek(self, line: bytes) -> tuple[str, str] | None:
         if line.startswith(_STATE_LINE):
             return "bare.state", DENYLIST["bare.state"]
-        bulk = _BULK.match(line)
-        if bulk:
-            name = bulk[1].decode()
-            return name, DENYLIST[name]
+        # Of all lines, so the cheap look comes first.
+        if _BULK_NAME in line[:_BULK_REACH] and _BULK.match(line):
+            return "world_state", DENYLIST["world_state"]
         return None
 
     def record_type(self, record: Record) -> str:
@@ -152,7 +153,8 @@ class CodexTranslator(Translator):
         body: Record = record if bare else payload  # type: ignore[assignment]
         self._date(record, body, bare=bare)
         kind = self._type
-        self.turn = turn_of(body) or self.turn
+        if turn := turn_of(body):
+            self.turn = turn
         if self.held and (kind not in _UNDECIDED or body.get("role") == "assistant"):
             messages.settle(self)
             # If the record turns out to be damaged it must not take a prompt with it that was held until now.
@@ -189,8 +191,10 @@ class CodexTranslator(Translator):
         line_time = None if bare else times.iso(record.get("timestamp"))
         if self.copying or self.copy_until is not None:
             self._leave_copy(record, body, line_time)
-        inherited = record.get("metadata")
-        self.copied = self.copying or (isinstance(inherited, dict) and bool(inherited.get("inherited_user_message")))
+        self.copied = self.copying
+        if "metadata" in record:
+            inherited = record["metadata"]
+            self.copied = self.copied or (isinstance(inherited, dict) and bool(inherited.get("inherited_user_message")))
         self.when = _original_time(body) if self.copied else line_time
         if line_time and not self.copied:
             self.facts.saw_time(line_time)
@@ -232,10 +236,6 @@ class CodexTranslator(Translator):
             said.clear()
 
     # What handlers call.
-
-    def emit(self, kind: str, payload: Record, **where: Any) -> None:
-        self.thinking = kind == events.ASSISTANT_THINKING
-        super().emit(kind, payload, **where)
 
     def say(self, kind: str, payload: Record, event_type: str, event_id: str | None = None) -> None:
         """Emit with the time, turn, model and origin of the record at hand.
@@ -321,4 +321,6 @@ def turn_of(body: Record) -> str | None:
     """The turn that a payload names itself."""
     passthrough = body.get("internal_chat_message_metadata_passthrough")
     own = text_of(body.get("turn_id"))
-    return key(own or (text_of(passthrough.get("turn_id")) if isinstance(passthrough, dict) else "")) or None
+    if not own and isinstance(passthrough, dict):
+        own = text_of(passthrough.get("turn_id"))
+    return key(own) if own else None
