@@ -75,7 +75,7 @@ def check_events(form: Form, drafts: list[Draft]) -> None:
     encoder = LineEncoder(_SESSION, PROVIDERS[form.provider].cursor_kind)
     events: list[dict[str, Any]] = []
     for seq, draft in enumerate(drafts, 1):
-        line = encoder.encode(draft, seq, None)
+        line = encoder.encode([draft], seq, None)
         assert line.endswith(b"\n") and not ACTIVE.search(line[:-1].decode())
         event = decode_line(line)
         assert event is not None
@@ -167,8 +167,12 @@ class ReaderTarget(Target):
             for cut in [*sorted(rng.choices(range(len(data) + 1), k=3)), len(data)]:
                 path.write_bytes(data[:cut])
                 lines = LineReader(source, offset)
+                start = offset
                 while batch := lines.batch():
-                    found += [(line.offset, self._length(data, line)) for line in batch]
+                    for line in batch:
+                        found.append((start, self._length(data, start, line)))
+                        start += reader.length_of(line)
+                    assert start == lines.offset
                     # A cursor is always just after a newline.
                     assert data[lines.offset - 1 : lines.offset] == b"\n" and lines.offset <= cut
                     assert len(lines.torn()) <= max(limit, reader.CHUNK) + reader.CHUNK
@@ -180,11 +184,11 @@ class ReaderTarget(Target):
         assert offset == (ends[-1] + 1 if ends else 0)
 
     @staticmethod
-    def _length(data: bytes, line: reader.Line) -> int:
-        if line.oversize is not None:
-            return line.oversize.length
-        assert data[line.offset : line.offset + len(line.data)] == line.data
-        return len(line.data)
+    def _length(data: bytes, start: int, line: reader.Line) -> int:
+        if isinstance(line, reader.Oversize):
+            return line.length
+        assert data[start : start + len(line)] == line
+        return len(line)
 
 
 class ZstdTarget(Target):

@@ -17,7 +17,7 @@ AT = "2026-02-25T11:15:49.120Z"
 
 def encoded(kind: str, payload: dict[str, Any], *, at: str | None = AT, model: str | None = None) -> bytes:
     draft = Draft(kind, payload, "say", timestamp=at, model=model, cursor=1)
-    return LineEncoder(SESSION, "byte-offset").encode(draft, 1, None)
+    return LineEncoder(SESSION, "byte-offset").encode([draft], 1, None)
 
 
 def event(kind: str, payload: dict[str, Any], *, at: str | None = AT, model: str | None = None) -> Event:

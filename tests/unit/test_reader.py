@@ -21,10 +21,14 @@ def _source(path: Path, *, compressed: bool = False) -> SourceFile:
     return SourceFile("toy", "s", path, compressed=compressed)
 
 
-def _all(lines: LineReader) -> list[tuple[int, bytes]]:
-    found: list[tuple[int, bytes]] = []
+def _all(lines: LineReader) -> list[tuple[int, reader.Line]]:
+    found: list[tuple[int, reader.Line]] = []
+    start = lines.offset
     while batch := lines.batch():
-        found += [(line.offset, line.data) for line in batch]
+        for line in batch:
+            found.append((start, line))
+            start += reader.length_of(line)
+        assert start == lines.offset
     lines.close()
     return found
 
@@ -43,7 +47,7 @@ def test_any_chunk_size_gives_the_same_lines(
         patch.setattr(reader, "CHUNK", chunk)
         lines = _all(LineReader(_source(path, compressed=compressed)))
     assert [text for _, text in lines] == data.split(b"\n")[:-1]
-    assert all(data[offset : offset + len(text) + 1] == text + b"\n" for offset, text in lines)
+    assert all(isinstance(text, bytes) and data[at : at + len(text) + 1] == text + b"\n" for at, text in lines)
 
 
 @given(sizes=st.lists(st.integers(0, 60), min_size=1, max_size=12), chunk=st.integers(1, 30), limit=st.integers(5, 40))
@@ -57,16 +61,13 @@ def test_long_lines_are_hashed_in_passing(
         patch.setattr(reader, "CHUNK", chunk)
         patch.setattr(reader, "MAX_LINE", limit)
         lines = LineReader(_source(path))
-        found = []
-        while batch := lines.batch():
-            found += batch
-        lines.close()
-    assert [line.offset for line in found] == [sum(len(line) + 1 for line in wanted[:n]) for n in range(len(wanted))]
-    for line, text in zip(found, wanted, strict=True):
-        if line.oversize is None:
-            assert line.data == text
+        found = _all(lines)
+    assert [start for start, _ in found] == [sum(len(line) + 1 for line in wanted[:n]) for n in range(len(wanted))]
+    for (_, line), text in zip(found, wanted, strict=True):
+        if isinstance(line, bytes):
+            assert line == text
         else:
-            assert (line.oversize.length, line.oversize.sha256) == (len(text), hashlib.sha256(text).hexdigest())
+            assert (line.length, line.sha256) == (len(text), hashlib.sha256(text).hexdigest())
             assert len(text) > limit
     assert lines.offset == path.stat().st_size
 

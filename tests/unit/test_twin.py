@@ -61,7 +61,7 @@ def test_a_hole_of_zeros_inside_a_terminated_line_is_not_trusted(tmp_path: Path)
 
 
 def test_a_changed_byte_is_found_by_its_crc() -> None:
-    line = LineEncoder(SESSION, "byte-offset").encode(_draft("hello"), 1, None)
+    line = LineEncoder(SESSION, "byte-offset").encode([_draft("hello")], 1, None)
     assert decode_line(line) is not None
     for index in range(len(line) - 1):
         damaged = bytearray(line)
@@ -118,7 +118,7 @@ def test_opening_costs_only_what_the_metadata_does_not_know(tmp_path: Path, monk
 
 def test_no_line_can_act_on_a_terminal() -> None:
     hostile = "\x1b]0;x\x07 \x9b31m \x7f \u2028 \u202e \u2066 \x00 \x85 ok ü"
-    line = LineEncoder(SESSION, "byte-offset").encode(_draft(hostile), 1, None)
+    line = LineEncoder(SESSION, "byte-offset").encode([_draft(hostile)], 1, None)
     text = line.decode()
     assert not any(ord(char) < 32 or 0x7F <= ord(char) <= 0x9F for char in text[:-1])
     assert not any(char in text for char in "\u2028\u202e\u2066")

@@ -130,6 +130,7 @@ class Fold:
     def _lines(self, until: IngestCursor | None) -> list[list[Draft]] | None:
         if self._reader is None:
             self._reader = self._open()
+        offset = self._reader.offset
         lines = self._reader.batch()
         if not lines:
             return None
@@ -137,16 +138,19 @@ class Fold:
         number = self._cursor.line_hint
         limit = until.byte_offset if until is not None and until.generation == self._cursor.generation else None
         records: list[list[Draft]] = []
+        feed = self._translator.feed
         for line in lines:
-            if limit is not None and line.offset >= limit:
+            if limit is not None and offset >= limit:
                 # The rest was already folded by the pass that this one catches up with.
                 self._cursor = until if until is not None else self._cursor
                 return records
-            at = line.offset if by_offset else number
-            if line.oversize is not None:
-                drafts = self._translator.feed_oversize(at, line.oversize.length, line.oversize.sha256)
+            at = offset if by_offset else number
+            if isinstance(line, bytes):
+                drafts = feed(line, at)
+                offset += len(line) + 1
             else:
-                drafts = self._translator.feed(line.data, at)
+                drafts = self._translator.feed_oversize(at, line.length, line.sha256)
+                offset += line.length + 1
             number += 1
             if drafts:
                 records.append(drafts)

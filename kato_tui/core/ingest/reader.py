@@ -11,7 +11,7 @@ import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 import zstandard
 
@@ -151,12 +151,19 @@ class Oversize:
     sha256: str
 
 
-class Line(NamedTuple):
-    """One complete line without its newline, and where it starts; `oversize` stands for content not held."""
+#: One complete line without its newline, or what stands for content that is not held.
+Line = bytes | Oversize
 
-    offset: int
-    data: bytes
-    oversize: Oversize | None = None
+
+def length_of(line: Line) -> int:
+    """The bytes that a line takes in its file, newline included."""
+    return (len(line) if isinstance(line, bytes) else line.length) + 1
+
+
+def _held(line: bytes) -> Line:
+    if len(line) > MAX_LINE:
+        return Oversize(len(line), hashlib.sha256(line).hexdigest())
+    return line
 
 
 class LineReader:
@@ -188,7 +195,10 @@ class LineReader:
         return self._complete
 
     def batch(self) -> list[Line]:
-        """The next complete lines; empty when there are none (yet). A torn last line waits for its newline."""
+        """The next complete lines, from where `offset` was; empty when there are none (yet).
+
+        A torn last line waits for its newline. Bare bytes, for there are hundreds of thousands of them.
+        """
         if self._ready:
             return self._lines()
         while True:
@@ -198,7 +208,7 @@ class LineReader:
             self._position += len(chunk)
             cut = chunk.rfind(b"\n") + 1
             if cut:
-                self._ready = b"".join([*self._parts, chunk[:cut]])
+                self._ready = b"".join([*self._parts, chunk[:cut]]) if self._parts else chunk[:cut]
                 self._parts = [chunk[cut:]] if cut < len(chunk) else []
                 self._held = len(chunk) - cut
                 return self._lines()
@@ -220,19 +230,14 @@ class LineReader:
         self._stream.close()
 
     def _lines(self) -> list[Line]:
-        lines: list[Line] = []
-        offset = self.offset
-        *whole, rest = self._ready.split(b"\n", MAX_LINES)
-        for data in whole:
-            if len(data) > MAX_LINE:
-                lines.append(Line(offset, b"", Oversize(len(data), hashlib.sha256(data).hexdigest())))
-            else:
-                lines.append(Line(offset, data))
-            offset += len(data) + 1
-        consumed = len(self._ready) - len(rest)
-        self._advance(offset, self._ready[max(0, consumed - ANCHOR_LENGTH) : consumed])
-        self._ready = rest
-        return lines
+        ready = self._ready
+        lines = ready.split(b"\n", MAX_LINES)
+        self._ready = lines.pop()
+        consumed = len(ready) - len(self._ready)
+        self._advance(self.offset + consumed, ready[max(0, consumed - ANCHOR_LENGTH) : consumed])
+        if len(ready) > MAX_LINE:
+            return [_held(line) for line in lines]
+        return [*lines]
 
     def _oversize_line(self) -> list[Line]:
         digest = hashlib.sha256()
@@ -251,10 +256,9 @@ class LineReader:
                 continue
             digest.update(chunk[:cut])
             length += cut
-            line = Line(self.offset, b"", Oversize(length, digest.hexdigest()))
             self._advance(self.offset + length + 1, self._recent + chunk[: cut + 1])
             self._keep(chunk[cut + 1 :])
-            return [line]
+            return [Oversize(length, digest.hexdigest())]
         return []
 
     def _keep(self, data: bytes) -> None:

@@ -62,15 +62,23 @@ class TwinSink:
         """
         fresh: list[Draft] = []
         self._commands = []
+        # Nearly always: nothing of what is read can be in the twin, but for drafts that ask to be compared.
+        unread = self._known is None and self._next is None and not self._returning
         for drafts in records:
             if self._known is not None:
                 self._known.begin()
             for draft in drafts:
+                if unread and not draft.check:
+                    fresh.append(draft)
+                    continue
+                # Once one was compared, all that follow are noted for the next comparison.
+                unread = False
                 if self._take(draft, fresh):
                     fresh.append(draft)
                     self.news = True
                 else:
                     self.duplicates += 1
+        self.news = self.news or bool(fresh)
         first = self.twin.next_seq
         self.twin.append(fresh, captured_at)
         placed = enumerate(fresh, start=first)

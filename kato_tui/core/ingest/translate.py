@@ -34,7 +34,7 @@ class Translation:
         }
         encoder = LineEncoder(session, self._provider.cursor_kind)
         for seq, draft in enumerate(self.drafts(), start=1):
-            yield encoder.encode(draft, seq, None)
+            yield encoder.encode((draft,), seq, None)
 
     def drafts(self) -> Iterator[Draft]:
         if self._source.layout == "document":
@@ -51,16 +51,17 @@ class Translation:
 
     def _feed(self, lines: reader.LineReader) -> Iterator[Draft]:
         by_offset = self._provider.cursor_kind == "byte-offset"
-        number = 0
+        number = offset = 0
         while batch := lines.batch():
             for line in batch:
                 self._known.begin()
-                cursor = line.offset if by_offset else number
+                cursor = offset if by_offset else number
                 number += 1
-                if line.oversize is not None:
-                    yield from self._translator.feed_oversize(cursor, line.oversize.length, line.oversize.sha256)
+                offset += reader.length_of(line)
+                if isinstance(line, bytes):
+                    yield from self._translator.feed(line, cursor)
                 else:
-                    yield from self._translator.feed(line.data, cursor)
+                    yield from self._translator.feed_oversize(cursor, line.length, line.sha256)
         # A log that ends without a newline was copied or cut: here, unlike live, nothing more will come.
         if rest := lines.torn():
             self._known.begin()

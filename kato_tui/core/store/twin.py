@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -64,29 +64,36 @@ class LineEncoder:
         self._prefix = _inert(head)
         self._cursor_kind = cursor_kind
 
-    def encode(self, draft: Draft, seq: int, captured_at: str | None) -> bytes:
+    def encode(self, drafts: Iterable[Draft], first: int, captured_at: str | None) -> bytes:
+        """The lines of drafts that are to be the events from `first` on."""
+        parts: list[bytes | memoryview] = []
+        for seq, draft in enumerate(drafts, start=first):
+            head = b"%b%d," % (self._prefix, seq)
+            # Views, since a payload may be megabytes: it is copied once.
+            body = memoryview(_inert(orjson.dumps(self._event(draft, captured_at))))[1:]
+            parts += (head, body[:-1], _CRC_KEY, b"%d}\n" % zlib.crc32(body, zlib.crc32(head)))
+        return b"".join(parts)
+
+    def _event(self, draft: Draft, captured_at: str | None) -> dict[str, Any]:
+        """All that is the draft's own."""
+        cursor = {"kind": self._cursor_kind, "value": draft.cursor}
         source: dict[str, Any] = {"providerEventType": draft.event_type}
         if draft.event_id is not None:
             source["providerEventId"] = draft.event_id
-        source["cursor"] = {"kind": self._cursor_kind, "value": draft.cursor}
+        source["cursor"] = cursor
         source["emitIndex"] = draft.emit_index
-        rest: dict[str, Any] = {"kind": draft.kind, "source": source}
-        time: dict[str, str] = {}
-        if draft.timestamp is not None:
-            time["providerTimestamp"] = draft.timestamp
+        event: dict[str, Any] = {"kind": draft.kind, "source": source}
         if captured_at is not None and not draft.copied:
-            time["capturedAt"] = captured_at
-        if time:
-            rest["time"] = time
+            time = {} if draft.timestamp is None else {"providerTimestamp": draft.timestamp}
+            event["time"] = {**time, "capturedAt": captured_at}
+        elif draft.timestamp is not None:
+            event["time"] = {"providerTimestamp": draft.timestamp}
         if draft.turn_id is not None:
-            rest["turnId"] = draft.turn_id
+            event["turnId"] = draft.turn_id
         if draft.model is not None:
-            rest["model"] = draft.model
-        rest["payload"] = draft.payload
-        head = b"%b%d," % (self._prefix, seq)
-        # Views, since a payload may be megabytes: it is copied once.
-        body = memoryview(_inert(orjson.dumps(rest)))[1:]
-        return b"".join((head, body[:-1], _CRC_KEY, b"%d}\n" % zlib.crc32(body, zlib.crc32(head))))
+            event["model"] = draft.model
+        event["payload"] = draft.payload
+        return event
 
 
 def event_line(event: dict[str, Any]) -> bytes:
@@ -221,10 +228,7 @@ class Twin(TwinReader):
         """Write `drafts` as the next events and wait until they are on disk. All of them, or none."""
         if not drafts:
             return
-        encode = self._encoder.encode
-        lines = [encode(draft, seq, captured_at) for seq, draft in enumerate(drafts, start=self.next_seq)]
-        block = b"".join(lines) if len(lines) > 1 else lines[0]
-        del lines
+        block = self._encoder.encode(drafts, self.next_seq, captured_at)
         descriptor = self._fs.open_append(self.path)
         try:
             try:
