@@ -21,7 +21,7 @@ from typing import Final
 
 import orjson
 
-from tests.crash import life, matrix, real, stateful
+from tests.crash import life, matrix, real, stateful, store
 from tests.crash.town import small_pieces
 from tests.faults import sweep
 
@@ -53,10 +53,15 @@ KINDS: Final[dict[str, Kind]] = {
         lambda base: nullcontext(matrix.player(base)),
         100_000,
     ),
-    "simulate": Kind(
-        "a life of the whole engine: anything that can happen, in any order",
-        lambda base: nullcontext(life.player(base)),
+    "store": Kind(
+        "a life of two sessions without an engine around them: anything that can happen, in any order",
+        lambda base: nullcontext(store.player(base)),
         1_000_000,
+    ),
+    "simulate": Kind(
+        "the same lives of the whole engine and four sessions",
+        lambda base: nullcontext(life.player(base)),
+        20_000,
     ),
     "stateful": Kind(
         f"the same lives led by Hypothesis, {stateful.EXAMPLES} a schedule",

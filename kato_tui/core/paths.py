@@ -54,7 +54,6 @@ class Home:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        #: Asked for several times a session: joining paths is slow.
         self.sessions = root / "sessions"
 
     @classmethod
@@ -102,10 +101,10 @@ class Home:
         return [self.root, self.sessions, self.recordings, self.run, self.logs]
 
     def meta(self, session_key: str) -> Path:
-        return self.sessions / (_key_name(session_key) + META_SUFFIX)
+        return _inside(self.sessions, _key_name(session_key) + META_SUFFIX)
 
     def twin(self, session_key: str) -> Path:
-        return self.sessions / (_key_name(session_key) + TWIN_SUFFIX)
+        return _inside(self.sessions, _key_name(session_key) + TWIN_SUFFIX)
 
     def pending(self, session_key: str, recording_id: str, digest: str) -> Path:
         """Where bytes lie that are about to be appended to a recording and are too many for the metadata.
@@ -179,6 +178,12 @@ def _files(folder: Path) -> list[Path]:
             return sorted(folder / entry.name for entry in entries if entry.is_file(follow_symlinks=False))
     except FileNotFoundError:
         return []
+
+
+@lru_cache(maxsize=4096)
+def _inside(folder: Path, name: str) -> Path:
+    """Joining is slow, and asked for the same few names several times a batch."""
+    return folder / name
 
 
 @lru_cache(maxsize=16_384)

@@ -13,6 +13,7 @@ import random
 import shutil
 import stat
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -73,10 +74,12 @@ class Disk:
 
     def written(self, descriptor: int, position: int, data: bytes | None) -> None:
         """Before a write of `data` at `position`, or a cut there."""
-        path = path_of(descriptor)
-        inode = self._inodes.setdefault(os.fstat(descriptor).st_ino, _Inode(path))
+        facts = os.fstat(descriptor)
+        inode = self._inodes.get(facts.st_ino)
+        if inode is None:
+            inode = self._inodes[facts.st_ino] = _Inode(path_of(descriptor))
         if not inode.changes and not inode.spoilt:
-            inode.durable = path.read_bytes()
+            inode.durable = path_of(descriptor).read_bytes() if facts.st_size else b""
         inode.changes.append((position, data))
 
     def synced(self, descriptor: int) -> None:
@@ -268,7 +271,12 @@ def _lay_down(path: Path, inode: _Inode | None, content: tuple[bytes, int] | Non
 
 
 def path_of(descriptor: int) -> Path:
-    return Path(f"/proc/self/fd/{descriptor}").readlink()
+    return _path(os.readlink(f"/proc/self/fd/{descriptor}"))  # noqa: PTH115 - a Path for the link takes as long again
+
+
+@lru_cache(maxsize=4096)
+def _path(name: str) -> Path:
+    return Path(name)
 
 
 class DiskFs(UnsyncedFs):

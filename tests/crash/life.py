@@ -1,4 +1,4 @@
-"""A life of the whole engine, made of anything that can happen in any order, against the simple fold as the model.
+"""A life in a town, made of anything that can happen in any order, against the simple fold as the model.
 
 The same life is led by a seed (`python -m benchmarks.crash simulate`) and by Hypothesis, which shortens what fails.
 """
@@ -9,8 +9,10 @@ import errno
 import random
 import re
 import shutil
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,11 +21,12 @@ from kato_tui.core.model.intents import Intent
 from kato_tui.core.model.session import Period
 from kato_tui.core.record.periods import uncovered
 from tests.crash.disk import LOST, MOODS, CrashingDiskFs
+from tests.crash.edits import EDITS, OTHER, note_for
 from tests.crash.matrix import Lost, ended
 from tests.crash.town import CLAUDE, DOCUMENT, GEMINI, SESSIONS, Log, Record, Town, check_state, tokens
 from tests.crashing import CUTS, Crash, Cut
 from tests.unit import gemini_log
-from tests.world import body
+from tests.world import body, fold
 
 #: What happens, and to whom or how.
 Step = tuple[Any, ...]
@@ -43,16 +46,31 @@ ERRORS: Final = (errno.ENOSPC, errno.EIO, errno.EACCES)
 _NUMBER = re.compile(rb"-(\d{5})-")
 
 
+@dataclass
+class _Touched:
+    """A file that the user edited: what may be true of it besides what was recorded."""
+
+    #: Tokens that the user took away, and those that were under way then: they may come (again).
+    gone: Counter[bytes] = field(default_factory=Counter)
+    again: Counter[bytes] = field(default_factory=Counter)
+    #: How often the user's note stands in it, and whether it begins with another file of the user's.
+    notes: int = 0
+    other: bool = False
+    #: The user rewrote words that were under way: they are not known any more, and what the power left beside them.
+    rewrote: bool = False
+
+
 class Life:
-    def __init__(self, base: Path) -> None:
-        shutil.rmtree(base, ignore_errors=True)
-        self.town = Town(base)
-        self.town.begin()
+    def __init__(self, town: Town) -> None:
+        self.town = town
+        #: What the user did to which file.
+        self._touched: dict[Path, _Touched] = {}
         #: What a log still has to get: its last write was torn.
         self._torn: dict[str, bytes] = {}
         #: Messages that a log lost again: seen or not.
         self._dropped: set[bytes] = set()
-        #: Sessions whose recordings were changed from outside the chat: when exactly is not in their logs.
+        #: Sessions whose recordings were changed from outside the chat, or began anew since their file was taken
+        #: away: when exactly is not in their logs.
         self._asked: set[str] = set()
 
     def step(self, what: str, *more: Any) -> None:
@@ -138,6 +156,21 @@ class Life:
         session = self.town.logs[name].key.partition(":")[2]
         self.town.engine.submit(Intent(action=action, argument=argument, session=session))
 
+    def _edit(self, number: int, place: str) -> None:
+        edit, path = EDITS[number], self.town.base / place.removeprefix("~/")
+        edited = edit(self.town, str(path.relative_to(self.town.notes)))
+        if edited is None:
+            return
+        data = path.read_bytes() if path.exists() else b""
+        touched = self._touched.setdefault(path, _Touched())
+        touched.gone += Counter(edited.before) - Counter(tokens(data))
+        touched.again += Counter(edited.under_way)
+        touched.notes = data.count(note_for(path))
+        touched.other = OTHER in data
+        touched.rewrote |= edited.overwritten in edited.under_way
+        if not data:
+            self._asked.update(self.town.logs)
+
     # What the program and the machine do.
 
     def _up(self) -> None:
@@ -176,11 +209,11 @@ class Life:
 
     # What is true at the end.
 
-    def end(self) -> None:
+    def end(self, check: Callable[[Town], None] = check_state) -> None:
         self.town.die()
-        for name in SESSIONS:
+        for name in self.town.logs:
             self._whole(name)
-        check_state(ended(self.town))
+        check(ended(self.town))
         self.town.disk.cut_power(LOST, random.Random(0))
         for log in self.town.logs.values():
             self._check_twin(log)
@@ -195,25 +228,55 @@ class Life:
         assert set(found) <= there | self._dropped, f"{log.name}: out of nowhere"
 
     def _check_recordings(self) -> None:
-        shared: list[bytes] = []
-        for name in SESSIONS:
+        #: By file and session: what all recordings together are to hold of it.
+        wanted: dict[Path, dict[str, bytes]] = {}
+        for name in self.town.logs:
+            events = self.town.events(name)
             periods: dict[str, list[tuple[int, int | None]]] = {}
             for recording in self.town.recordings(name):
                 assert recording.pending is None
                 path = Path(recording.destination)
-                expected = self.town.expected(name, recording)
-                if path.name == "shared.jsonl":
-                    shared += expected.splitlines(keepends=True)
-                    key = f'"sessionId":"{self.town.events(name)[0]["session"]["sessionId"]}"'.encode()
-                    lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
-                    assert b"".join(line for line in lines if key in line) == expected, path.name
-                else:
-                    assert (body(path) if path.exists() else b"") == expected, path.name
+                sessions = wanted.setdefault(path, {})
+                sessions[name] = sessions.get(name, b"") + fold(recording, events)
                 periods[path.name] = [(one.started_cursor, one.stopped_cursor) for one in recording.periods]
             if name not in self._asked:
-                assert periods == _periods(self.town.events(name)), f"periods of {name}"
-        whole = self.town.notes / "shared.jsonl"
-        assert sorted(whole.read_bytes().splitlines(keepends=True) if whole.exists() else []) == sorted(shared)
+                assert periods == _periods(events), f"periods of {name}"
+        for path, sessions in wanted.items():
+            data = body(path) if path.exists() else b""
+            if path in self._touched:
+                _check_touched(self._touched[path], path, sessions)
+            elif path.name == "shared.jsonl":
+                _check_shared(data, sessions)
+            else:
+                assert data == b"".join(sessions.values()), path.name
+
+
+def _check_shared(data: bytes, sessions: dict[str, bytes]) -> None:
+    """Each session's lines in their own order; nothing else."""
+    lines = data.splitlines(keepends=True)
+    for name, expected in sessions.items():
+        mine = set(expected.splitlines(keepends=True))
+        assert b"".join(line for line in lines if line in mine) == expected, f"shared.jsonl: {name}"
+    assert len(lines) == sum(expected.count(b"\n") for expected in sessions.values()), "shared.jsonl: more"
+
+
+def _check_touched(touched: _Touched, path: Path, sessions: dict[str, bytes]) -> None:
+    """What the user wrote stands as it is; of what was recorded only that is missing which the user took away."""
+    data = path.read_bytes() if path.exists() else b""
+    found, wanted = tokens(data), [token for expected in sessions.values() for token in tokens(expected)]
+    assert b"\0" not in data or touched.rewrote, f"{path.name}: zeros"
+    assert data.count(note_for(path)) == touched.notes, f"{path.name}: notes"
+    assert OTHER in data or not touched.other, f"{path.name}: the user's file"
+    times, due = Counter(found), Counter(wanted)
+    for token in times.keys() | due.keys():
+        least = due[token] - touched.gone[token]
+        assert least <= times[token] <= max(least, 0) + touched.again[token], f"{path.name}: {token!r}"
+    unsure = touched.gone.keys() | touched.again.keys()
+    for name in sessions:
+        of_session = f"token-{name}-".encode()
+        assert [one for one in found if one not in unsure and one.startswith(of_session)] == [
+            one for one in wanted if one not in unsure and one.startswith(of_session)
+        ], f"{path.name}: order"
 
 
 def _periods(events: list[Record]) -> dict[str, list[tuple[int, int | None]]]:
@@ -251,47 +314,75 @@ def _start(periods: list[tuple[int, int | None]], seq: int, first: int) -> None:
 # Drawn by a seed.
 
 
-def _says(dice: random.Random) -> Step:
-    return "say", dice.choice(SESSIONS), dice.choice(WORDS), dice.choice((None, None, None, 0, 40, 99))
+Draw = Callable[[random.Random, Sequence[str]], Step]
 
 
-_DRAWS: Final[tuple[tuple[int, Callable[[random.Random], Step]], ...]] = (
+def _says(dice: random.Random, names: Sequence[str]) -> Step:
+    return "say", dice.choice(names), dice.choice(WORDS), dice.choice((None, None, None, 0, 40, 99))
+
+
+def _edits(dice: random.Random, names: Sequence[str]) -> Step:
+    return "edit", dice.randrange(len(EDITS)), dice.choice((*OWN, SHARED)).format(dice.choice(names))
+
+
+def _asks(dice: random.Random, names: Sequence[str]) -> Step:
+    return "ask", dice.choice(names), dice.choice(("start", "capture", "stop")), dice.choice(OWN)
+
+
+def _fuses(dice: random.Random, names: Sequence[str]) -> Step:
+    """Soon for the most part: the process may not come to many operations before the next thing happens."""
+    at = dice.randint(1, dice.choice((15, 50, 150)))
+    return "fuse", at, dice.choice(CUTS), dice.choice((None, None, *ERRORS))
+
+
+_DRAWS: Final[tuple[tuple[int, Draw], ...]] = (
     (8, _says),
-    (8, lambda dice: ("poll",)),
-    (1, lambda dice: ("again", dice.choice(SESSIONS))),
-    (1, lambda dice: ("lose", dice.choice(SESSIONS), dice.randint(1, 2))),
-    (1, lambda dice: ("prune", dice.randint(1, 3))),
-    (1, lambda dice: ("rewind",)),
-    (1, lambda dice: ("change", dice.randrange(20))),
-    (1, lambda dice: ("ask", dice.choice(SESSIONS), dice.choice(("start", "capture", "stop")), dice.choice(OWN))),
-    (1, lambda dice: ("wait", dice.choice((1, 90)))),
-    (1, lambda dice: ("restart",)),
-    (1, lambda dice: ("kill",)),
-    (2, lambda dice: ("power", dice.choice(MOODS), dice.randrange(1 << 30))),
-    (3, lambda dice: ("fuse", dice.randint(1, 150), dice.choice(CUTS), dice.choice((None, None, *ERRORS)))),
+    (8, lambda dice, names: ("poll",)),
+    (1, lambda dice, names: ("again", dice.choice(names))),
+    (1, lambda dice, names: ("lose", dice.choice(names), dice.randint(1, 2))),
+    (1, lambda dice, names: ("prune", dice.randint(1, 3))),
+    (1, lambda dice, names: ("rewind",)),
+    (1, lambda dice, names: ("change", dice.randrange(20))),
+    (1, _asks),
+    (3, _edits),
+    (1, lambda dice, names: ("wait", dice.choice((1, 90)))),
+    (1, lambda dice, names: ("restart",)),
+    (1, lambda dice, names: ("kill",)),
+    (2, lambda dice, names: ("power", dice.choice(MOODS), dice.randrange(1 << 30))),
+    (3, _fuses),
 )
 _CHOICES: Final = [draw for weight, draw in _DRAWS for _ in range(weight)]
+#: What only one assistant does.
+_OWN_WAYS: Final = {"prune": CLAUDE, "rewind": GEMINI, "change": DOCUMENT}
 
 
-def drawn(seed: int) -> list[Step]:
-    dice = random.Random(seed)
-    return [dice.choice(_CHOICES)(dice) for _ in range(dice.randint(4, 22))]
+def drawn(dice: random.Random, names: Sequence[str] = SESSIONS, most: int = 22) -> list[Step]:
+    """So many things at most, in the sessions of these names."""
+    steps = [dice.choice(_CHOICES)(dice, names) for _ in range(dice.randint(4, most))]
+    return [step for step in steps if _OWN_WAYS.get(step[0], names[0]) in names]
 
 
 def shown(script: list[Step]) -> str:
     return "; ".join(" ".join(getattr(part, "__name__", str(part)) for part in one) for one in script)
 
 
-def live(base: Path, script: list[Step]) -> None:
+def lead(life: Life, script: list[Step], check: Callable[[Town], None] = check_state) -> None:
     """Lead this life and look at what it came to."""
-    life = Life(base)
     try:
         for one in script:
             life.step(*one)
-        life.end()
+        life.end(check)
     except Exception as error:
         raise Lost(f"{shown(script)} ({type(error).__name__}: {error})") from error
 
 
+def live(base: Path, script: list[Step]) -> None:
+    """This life, in a town of the whole engine."""
+    shutil.rmtree(base, ignore_errors=True)
+    town = Town(base)
+    town.begin()
+    lead(Life(town), script)
+
+
 def player(base: Path) -> Callable[[int], None]:
-    return lambda seed: live(base / "town", drawn(seed))
+    return lambda seed: live(base / "town", drawn(random.Random(seed)))

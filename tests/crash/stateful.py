@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.crash.disk import MOODS
-from tests.crash.life import ERRORS, OWN, WORDS, Step, live
+from tests.crash.edits import EDITS
+from tests.crash.life import ERRORS, OWN, SHARED, WORDS, Step, live
 from tests.crash.town import SESSIONS
 from tests.crashing import CUTS
 
@@ -28,6 +29,12 @@ _steps: st.SearchStrategy[Step] = st.one_of(
     st.just(("rewind",)),
     st.tuples(st.just("change"), st.integers(0, 19)),
     st.tuples(st.just("ask"), _names, st.sampled_from(("start", "capture", "stop")), st.sampled_from(OWN)),
+    st.builds(
+        lambda number, place, name: ("edit", number, place.format(name)),
+        st.integers(0, len(EDITS) - 1),
+        st.sampled_from((*OWN, SHARED)),
+        _names,
+    ),
     st.tuples(st.just("wait"), st.sampled_from((1, 90))),
     st.just(("restart",)),
     st.just(("kill",)),

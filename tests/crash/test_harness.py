@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import random
+import stat
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from kato_tui.core.ingest.batch import SessionIngest
+from kato_tui.core.ingest.fold import Fold
+from kato_tui.core.model.session import IngestCursor
+from kato_tui.core.providers.base import Draft
 from kato_tui.core.record.recorder import Recorder
 from kato_tui.core.store.fs import Fs
+from tests.crash import store
 from tests.crash.conftest import linux_only
 from tests.crash.disk import LOST, Disk, DiskFs
 from tests.crash.edits import nothing
@@ -20,6 +26,9 @@ from tests.crash.matrix import Day, Lost, Schedule, lived, play
 from tests.crash.town import Town
 
 pytestmark = [linux_only, pytest.mark.usefixtures("pieces")]
+
+#: Lives, of which one meets the moment in which something wrong does harm.
+_ENOUGH: Final = 3000
 
 
 def _cuts(day: Day) -> Iterator[Schedule]:
@@ -57,14 +66,23 @@ def test_a_machine_that_does_not_sync_files_loses_something(memory: Path) -> Non
     assert _is_noticed(day, _cuts(day))
 
 
+_batch = SessionIngest._batch
+
+
 def _cursor_before_twin(self: SessionIngest) -> bool:
-    assert self._fold is not None and self._sink is not None
-    records = self._fold.advance(None)
-    if records is None:
-        return self._end_pass()
-    self._save()
-    self._sink.write(records, None)
-    return True
+    """What was read counts as taken before the twin has it; all else is as it should be."""
+    fold = self._fold
+    assert fold is not None
+
+    def advance(until: IngestCursor | None = None) -> list[list[Draft]] | None:
+        records = Fold.advance(fold, until)
+        if records is not None:
+            self._commit(self._fold_marks(fold))
+        return records
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fold, "advance", advance)
+        return _batch(self)
 
 
 def no_intent(self: Recorder, key: str, recording_id: str, pending: Any, chunk: bytes) -> None:
@@ -96,6 +114,33 @@ def test_a_wrong_order_is_noticed(memory: Path, monkeypatch: pytest.MonkeyPatch,
     if name == "settle":
         monkeypatch.setattr(where, name, instead)
     assert _is_noticed(day, _kills(day))
+
+
+def _files_unsynced(self: DiskFs, descriptor: int) -> None:
+    if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+        self.disk.synced(descriptor)
+
+
+def _folders_unsynced(self: Disk, folder: Path) -> None:
+    """The names stay as uncertain as they are."""
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "instead"),
+    [
+        *(pytest.param(*wrong, id=why) for why, wrong in sorted(WRONGS.items())),
+        pytest.param(DiskFs, "sync", _files_unsynced, id="files are not synced"),
+        pytest.param(Disk, "synced_folder", _folders_unsynced, id="folders are not synced"),
+    ],
+)
+def test_what_is_wrong_is_noticed_without_an_engine(
+    memory: Path, monkeypatch: pytest.MonkeyPatch, where: Any, name: str, instead: Callable[..., Any]
+) -> None:
+    stage = store.Stage(memory / "town")
+    monkeypatch.setattr(where, name, instead)
+    with pytest.raises(Lost):
+        for seed in range(_ENOUGH):
+            stage.play(seed)
 
 
 def test_what_was_not_synced_is_gone_and_what_was_is_not(memory: Path) -> None:

@@ -1,25 +1,47 @@
-"""Lives of the whole engine in any order; many more by `python -m benchmarks.crash simulate` and `stateful`."""
+"""Lives in any order; many more by `python -m benchmarks.crash` with `store`, `simulate` and `stateful`."""
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
 
 from kato_tui.core.record.recorder import Recorder
 from tests.conftest import LONG
+from tests.crash import store
 from tests.crash.conftest import linux_only
-from tests.crash.life import drawn, live
+from tests.crash.life import Step, drawn, live
 from tests.crash.matrix import Lost
 from tests.crash.stateful import lives
 from tests.crash.test_harness import no_intent
+from tests.crash.town import DOCUMENT
 
 pytestmark = [linux_only, pytest.mark.usefixtures("pieces")]
 
 
 def test_any_life_of_a_seed_gives_the_fold_of_its_logs(memory: Path) -> None:
     for seed in range(1000 if LONG else 30):
-        live(memory / "town", drawn(seed))
+        live(memory / "town", drawn(random.Random(seed)))
+
+
+def test_any_life_without_an_engine_gives_the_fold_of_its_logs(memory: Path) -> None:
+    play = store.player(memory)
+    for seed in range(5000 if LONG else 200):
+        play(seed)
+
+
+def test_a_command_that_was_taken_back_and_is_typed_again_runs_again(memory: Path) -> None:
+    """The same line in another message is another command, also in a document that is read from its start each time."""
+    stop = "::stop dest:~/notes/document-a.md"
+    script: list[Step] = [
+        ("say", DOCUMENT, stop),
+        ("poll",),
+        ("lose", DOCUMENT, 1),
+        ("poll",),
+        ("say", DOCUMENT, f"one\n::record ~/notes/document-a.md\ntwo\n{stop}"),
+    ]
+    live(memory / "town", script)
 
 
 def test_any_life_of_hypothesis_gives_the_fold_of_its_logs(memory: Path) -> None:
@@ -31,4 +53,4 @@ def test_a_life_without_intents_is_found_to_be_wrong(memory: Path, monkeypatch: 
     monkeypatch.setattr(Recorder, "_put_pending", no_intent)
     with pytest.raises(Lost):
         for seed in range(300):
-            live(memory / "town", drawn(seed))
+            live(memory / "town", drawn(random.Random(seed)))

@@ -5,24 +5,28 @@ Every message holds a token that stands nowhere else, so that lost, repeated and
 
 from __future__ import annotations
 
+import os
 import random
 import re
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import orjson
 
 from kato_tui.core.config import Config
 from kato_tui.core.engine import Engine
 from kato_tui.core.ingest import reader
+from kato_tui.core.model.intents import Intent, Notice, Outcome
 from kato_tui.core.model.session import Recording, SessionMetadata
 from kato_tui.core.paths import Home
 from kato_tui.core.providers.registry import PROVIDERS
 from kato_tui.core.record import recorder
 from kato_tui.core.store.fs import Fs
 from kato_tui.core.store.index import IndexStore
+from kato_tui.core.store.sessions import SessionStore
 from tests.conftest import ManualClock
 from tests.crash.disk import Disk, DiskFs
 from tests.unit import claude_log, codex_log, gemini_log
@@ -134,17 +138,58 @@ def _lines(records: list[Record]) -> bytes:
     return b"".join(orjson.dumps(record) + b"\n" for record in records)
 
 
+class Process(Protocol):
+    """What runs in the town: reads the logs, keeps twins and recordings, dies."""
+
+    recorder: recorder.Recorder
+
+    @property
+    def notices(self) -> deque[Notice]: ...
+
+    def start(self) -> None: ...
+
+    def poll(self) -> None: ...
+
+    def submit(self, intent: Intent) -> Outcome: ...
+
+    def tick(self) -> None: ...
+
+    def close(self) -> None: ...
+
+    def killed(self) -> None:
+        """What the system does for a process that was killed."""
+
+
+class Whole(Engine):
+    """The engine as it is."""
+
+    def poll(self) -> None:
+        self.discover()
+        self.bring_up_to_date()
+
+    def killed(self) -> None:
+        self._lock.release()
+
+
+def whole(town: Town, fs: Fs) -> Process:
+    config = Config(global_auto_generate_snapshots=True)
+    return Whole(town.home, config, PROVIDERS, {}, town.base, town.clock, fs, town.new_id)
+
+
 class Town:
-    def __init__(self, base: Path) -> None:
+    def __init__(
+        self, base: Path, names: Iterable[str] = SESSIONS, process: Callable[[Town, Fs], Process] = whole
+    ) -> None:
         self.base = base
+        self._process = process
         self.home = Home(base / ".kato")
         self.notes = base / "notes"
         self.notes.mkdir(parents=True, exist_ok=True)
         self.clock = ManualClock()
         self.disk = Disk()
-        self.logs = {name: Log(name, base) for name in SESSIONS}
+        self.logs = {name: Log(name, base) for name in names}
         self._last_id = 0
-        self.engine: Engine | None = None
+        self.engine: Process | None = None
         #: The running process's way to the disk.
         self.fs: Fs | None = None
         #: Codes of all notices, also those of processes that died.
@@ -159,44 +204,35 @@ class Town:
 
     def start(self, fs: Fs | None = None) -> None:
         self.fs = fs or self.fs or DiskFs(self.disk)
-        self.engine = Engine(
-            self.home,
-            Config(global_auto_generate_snapshots=True),
-            PROVIDERS,
-            {},
-            self.base,
-            self.clock,
-            self.fs,
-            self._new_id,
-        )
+        self.engine = self._process(self, self.fs)
         self.engine.start()
 
-    def _new_id(self) -> str:
+    def new_id(self) -> str:
         self._last_id += 1
         return f"{self._last_id:08x}-0000-4000-8000-000000000000"
 
     def saved(self) -> dict[str, Any]:
         """What cannot be seen in the files: how far the writers of logs and of ids are."""
-        logs = {name: (list(log.records), log.number) for name, log in self.logs.items()}
+        logs = {name: (list(log.records), list(log.ends), log.number) for name, log in self.logs.items()}
         return {"logs": logs, "id": self._last_id}
 
     def restore(self, saved: dict[str, Any]) -> None:
-        for name, (records, number) in saved["logs"].items():
-            self.logs[name].records, self.logs[name].number = list(records), number
+        for name, (records, ends, number) in saved["logs"].items():
+            log = self.logs[name]
+            log.records, log.ends, log.number = list(records), list(ends), number
         self._last_id = saved["id"]
 
     def poll(self) -> None:
         if self.engine is None:
             self.start()
         assert self.engine is not None
-        self.engine.discover()
-        self.engine.bring_up_to_date()
+        self.engine.poll()
 
     def die(self) -> None:
-        """What is left of a process that was killed: its lock goes with it, nothing is written any more."""
+        """The process is killed: nothing is written any more."""
         if self.engine is not None:
             self.told.update(notice.code for notice in self.engine.notices)
-            self.engine._lock.release()
+            self.engine.killed()
         self.engine = self.fs = None
 
     def close(self) -> None:
@@ -214,8 +250,6 @@ class Town:
         self.poll()
 
     def metadata(self, name: str) -> SessionMetadata | None:
-        from kato_tui.core.store.sessions import SessionStore
-
         return SessionStore(self.home, self.clock).load(self.logs[name].key)
 
     def recordings(self, name: str) -> list[Recording]:
@@ -235,27 +269,32 @@ class Town:
 
 def check_state(town: Town) -> None:
     """What must be true of kato-tui's own folder whenever no engine runs, whatever happened (reliability §5.3)."""
-    sessions = [path.name for path in town.home.sessions.iterdir()]
-    assert not [name for name in sessions if name.endswith((".tmp", ".pending"))], sessions
-    assert not list(town.home.root.glob("*.tmp"))
-    assert not list(town.notes.rglob(".*"))
-    for path in [town.home.root, *town.home.root.rglob("*")]:
-        assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
+    check_files(town)
     stored = IndexStore(town.home, town.clock)
     stored.load()
     rebuilt = IndexStore(town.home, town.clock)
     rebuilt._refresh()
     assert stored.entries == rebuilt.entries
-    for name in SESSIONS:
+
+
+def check_files(town: Town) -> None:
+    """No half files, no other modes, and no gaps in the twins."""
+    assert not list(town.notes.rglob(".*"))
+    for folder, _, names in os.walk(town.home.root):
+        assert not [name for name in names if name.endswith((".tmp", ".pending"))], names
+        assert Path(folder).stat().st_mode & 0o777 == 0o700, folder
+        for name in names:
+            assert Path(folder, name).stat().st_mode & 0o777 == 0o600, name
+    for name in town.logs:
         seqs = [event["seq"] for event in town.events(name)]
         assert seqs == list(range(1, len(seqs) + 1)), name
 
 
 @contextmanager
-def small_pieces() -> Iterator[None]:
+def small_pieces(batch: int = 400, chunk: int = 120, inline: int = 300) -> Iterator[None]:
     """Batches, chunks and limits so small that a short day has many of each."""
     kept = reader.CHUNK, recorder._CHUNK, recorder._MAX_INLINE
-    reader.CHUNK, recorder._CHUNK, recorder._MAX_INLINE = 400, 120, 300  # type: ignore[misc]
+    reader.CHUNK, recorder._CHUNK, recorder._MAX_INLINE = batch, chunk, inline  # type: ignore[misc]
     try:
         yield
     finally:

@@ -216,6 +216,7 @@ class SessionIngest:
         return Ledger(
             self._metadata.command_counts,
             from_start=cursor is None or cursor.replaying or cursor.byte_offset == 0 or self._is_document(),
+            by_id=self._provider.stable_ids,
             # The source is noted at the end of the first pass: a crash in the middle leaves the rest as history.
             history=self._metadata.source is None,
             since=self._since,

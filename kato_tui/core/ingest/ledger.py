@@ -15,17 +15,21 @@ _MAX_LINES: Final = 1000
 
 
 class Ledger:
-    """The commands met so far, as a multiset of their lines.
+    """The commands met so far, as a multiset of their lines; of the lines of each record, where records have ids that
+    last (`by_id`): what was taken back and is typed again is another command.
 
     A pass that reads on from a cursor meets only new ones. A pass from the start meets the old ones again: the third
     `::stop` of a rewritten log is the third one that was met before. `history` is a first pass over a session that was
     there before: its commands are known from then on, and none is run unless it was typed after `since`.
     """
 
-    def __init__(self, counts: dict[str, int], *, from_start: bool, history: bool, since: str | None) -> None:
+    def __init__(
+        self, counts: dict[str, int], *, from_start: bool, by_id: bool, history: bool, since: str | None
+    ) -> None:
         self._counts = Counter(counts)
         self._known = Counter(counts) if from_start else Counter[str]()
         self._met: Counter[str] = Counter()
+        self._by_id = by_id
         self._history = history
         self._since = since
 
@@ -37,7 +41,9 @@ class Ledger:
         return dict(self._counts)
 
     def _is_new(self, draft: Draft) -> bool:
-        line = hashlib.blake2b(str(draft.payload["line"]).encode("utf-8", "replace"), digest_size=8).hexdigest()
+        record = f"{draft.event_id}\n" if self._by_id and draft.event_id is not None else ""
+        text = f"{record}{draft.payload['line']}".encode("utf-8", "replace")
+        line = hashlib.blake2b(text, digest_size=8).hexdigest()
         self._met[line] += 1
         if self._met[line] <= self._known[line]:
             return False

@@ -204,24 +204,25 @@ def _torn_at_end(descriptor: int, chunk: bytes) -> int | None:
     size = os.fstat(descriptor).st_size
     start = max(0, size - len(chunk))
     tail = os.pread(descriptor, size - start, start)
-    sure = _sure(chunk)
-    place = tail.find(chunk[:sure])
-    while place >= 0:
+    for place in _places(tail, chunk, _sure(chunk)):
         ours, _ = _traces(tail[place:], chunk)
         if not tail[place + ours :].lstrip(b"\0"):
             return start + place
-        place = tail.find(chunk[:sure], place + 1)
-    if _whole_but_holes(tail, chunk, sure):
-        return start
     # Zeros at the end of a text are the rest of an append, and nobody's words.
     text = len(tail.rstrip(b"\0"))
     return start + text if text < len(tail) else None
 
 
-def _whole_but_holes(present: bytes, chunk: bytes, sure: int) -> bool:
-    """Whether zeros hide the start of `chunk`, and what else of it is `present` can be nothing else."""
-    ours, holes = _traces(present, chunk)
-    return ours == len(chunk) and ours - sum(end - begin for begin, end in holes) >= sure
+def _places(tail: bytes, chunk: bytes, sure: int) -> Iterator[int]:
+    """Where in `tail` the chunk may begin: by its first bytes or, when zeros are in their place, by its last ones."""
+    place = tail.find(chunk[:sure])
+    while place >= 0:
+        yield place
+        place = tail.find(chunk[:sure], place + 1)
+    text = tail.rstrip(b"\0")
+    end = chunk.find(text[-sure:]) + sure
+    if sure <= end <= len(text):
+        yield len(text) - end
 
 
 def _complete(fs: Fs, allowed: Allowed, descriptor: int, place: int, chunk: bytes, head: int) -> Mark | None:

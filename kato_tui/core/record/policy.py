@@ -105,7 +105,7 @@ class WritePolicy:
         folder = asked.folder
         assert folder is not None  # the rule `_inside_a_root` has passed
         # Kato-tui's own folder is made anew when it is gone; any other missing root may be a disk that is not mounted.
-        root = folder.parent if folder == canonical(self.recordings_folder) and not folder.exists() else folder
+        root = folder.parent if not folder.exists() and folder == canonical(self.recordings_folder) else folder
         return Allowed(asked.path, root, path, self.tilde(path), f"inside {self.tilde(folder)}")
 
     def tilde(self, path: Path) -> str:
@@ -117,9 +117,10 @@ class WritePolicy:
 
     def bases(self) -> list[Path]:
         """Canonical folders that a destination may lie in, the deepest first: the deepest one decides."""
-        roots = [canonical(root) for root in self.allowed_roots]
-        recordings = canonical(self.recordings_folder)
-        if any(recordings.is_relative_to(root) for root in roots):
+        found = {root: canonical(root) for root in (*self.allowed_roots, self.recordings_folder)}
+        recordings = found[self.recordings_folder]
+        roots = [found[root] for root in self.allowed_roots]
+        if recordings not in roots and any(recordings.is_relative_to(root) for root in roots):
             roots.append(recordings)
         return sorted(roots, key=lambda root: len(root.parts), reverse=True)
 

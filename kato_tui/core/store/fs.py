@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import itertools
 import os
 from pathlib import Path
 from typing import Final
@@ -88,7 +89,8 @@ def overwrite(fs: Fs, descriptor: int, data: bytes, position: int) -> None:
 
 def make_folders(fs: Fs, folder: Path) -> None:
     """`folder` with its parents, private to the user; what is saved in it must not go with it in a power cut."""
-    for one in reversed([one for one in (folder, *folder.parents) if not one.exists()]):
+    missing = list(itertools.takewhile(lambda one: not one.exists(), (folder, *folder.parents)))
+    for one in reversed(missing):
         fs.make_folder(one)
         fs.sync_folder(one.parent)
     # Also when it was there: whoever made it may have died before this.
