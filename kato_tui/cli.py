@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, NoReturn
 
+from kato_tui.columns import columns
+
 DONE: Final = 0
 FAILED: Final = 1
 USAGE: Final = 2
@@ -125,6 +127,11 @@ def _what(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> str
     return _DASHBOARD
 
 
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=columns() - 2)
+
+
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong without repeating what a terminal would act on: file names get into arguments by `*`."""
 
@@ -136,12 +143,11 @@ class _Parser(argparse.ArgumentParser):
 
 def parser(only: str | None = None) -> argparse.ArgumentParser:
     """All the words of the command line, or those of one command: the others take longer to lay out than to do."""
-    keep = argparse.RawDescriptionHelpFormatter
     made = _Parser(
         prog="kato-tui",
         description="Own your AI conversations: a durable, provider-neutral twin of every session.",
         epilog=_EPILOG,
-        formatter_class=keep,
+        formatter_class=_Formatter,
     )
     made.add_argument("--version", action="store_true", help="the version, and facts for bug reports")
     made.add_argument("--no-ui", action="store_true", help="run without the dashboard")
@@ -150,14 +156,14 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
         "--json", action="store_true", dest="lines_json", help="with --no-ui: JSON lines; with --once: one JSON object"
     )
     made.add_argument("--demo", action="store_true", help="made-up sessions, live, in a throw-away home")
-    commands = made.add_subparsers(dest="command", title="commands", metavar="")
+    commands = made.add_subparsers(dest="command", title="commands", metavar="", prog="kato-tui")
     for name, command in COMMANDS.items() if only is None else [(only, COMMANDS[only])]:
         one = commands.add_parser(
             name,
             help=command.help,
             description=command.description or f"{command.help[0].upper()}{command.help[1:]}.",
             epilog="\n".join(["examples:", *(f"  kato-tui {example}" for example in command.examples)]),
-            formatter_class=keep,
+            formatter_class=_Formatter,
         )
         command.arguments(one)
         one.add_argument("--json", action="store_true", help="print JSON, for machines")

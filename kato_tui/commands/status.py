@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from kato_tui.columns import columns
 from kato_tui.commands import show
 from kato_tui.commands.backend import backend
 from kato_tui.commands.talk import DONE, put, put_json, say
@@ -125,8 +126,4 @@ def _now() -> datetime:
 
 def _width() -> int | None:
     """The terminal's width; a pipe gets whole lines."""
-    if not sys.stdout.isatty():
-        return None
-    import shutil  # slow to load, and pipes need none
-
-    return shutil.get_terminal_size().columns
+    return columns() if sys.stdout.isatty() else None

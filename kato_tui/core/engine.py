@@ -502,10 +502,10 @@ class Engine:
         return entry is not None and (entry.keep_twin or entry.active_recordings > 0)
 
     def _changed(self, session: FoundSession, entry: IndexEntry) -> bool:
-        source = entry.source
-        if source is None or source.gone or source.path != texts.written_name(str(session.sources[-1].path)):
+        source, stamp = entry.source, session.stamp
+        if source is None or source.gone or source.size != stamp.size or source.mtime_ns != stamp.mtime_ns:
             return True
-        if (source.size, source.mtime_ns) != (session.stamp.size, session.stamp.mtime_ns):
+        if source.path != texts.written_name(str(session.sources[-1].path)):
             return True
         return self.keeps_twin(session) and entry.twin_lags
 

@@ -32,10 +32,8 @@ def choose(engine: Engine, now: datetime) -> tuple[list[str], dict[str, int]]:
     hidden: dict[str, int] = {}
     for key in engine.survey.all_keys():
         entry = engine.index.entries.get(key)
-        why = None
-        if entry is not None and not entry.active_recordings and not engine.is_pending(key) and not engine.refusal(key):
-            why = why_hidden(entry.source_kind, entry.facts.last_activity, since)
-        if why is None:
+        why = why_hidden(entry.source_kind, entry.facts.last_activity, since) if entry is not None else None
+        if entry is None or why is None or entry.active_recordings or engine.is_pending(key) or engine.refusal(key):
             shown.append(key)
         else:
             hidden[why] = hidden.get(why, 0) + 1

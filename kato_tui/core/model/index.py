@@ -44,7 +44,8 @@ class IndexEntry(Contract):
 
     @property
     def active_recordings(self) -> int:
-        return sum(recording.on for recording in self.recordings)
+        # Asked for every session at every look, and most have none.
+        return sum(recording.on for recording in self.recordings) if self.recordings else 0
 
 
 class FileOwner(Contract):
