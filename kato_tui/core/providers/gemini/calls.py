@@ -79,7 +79,7 @@ def responses(t: GeminiTranslator, message: Message) -> bool:
             json=found.structured or None,
             isError=True if found.failed else None,
         )
-        kept = t.asked.get(parts.digest(identifier))
+        kept = t.asked.get(parts.name_of(identifier)) if t.asked else None
         asked = decisions.recalled(kept) if kept is not None else None
         _result(t, message, tools.name(response), payload, asked, where, cancelled=False)
     return bool(message.content.responses)

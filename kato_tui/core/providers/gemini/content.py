@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from hashlib import blake2b
 from typing import Any, Final
 
 from kato_tui.core import text as texts
@@ -122,7 +123,21 @@ def label(value: Any) -> str:
 
 def digest(*pieces: str) -> str:
     """A short fingerprint for state that must stay small."""
-    return hashlib.blake2b("\0".join(pieces).encode("utf-8", "replace"), digest_size=6).hexdigest()
+    return fingerprint("\0".join(pieces).encode("utf-8", "replace"))
+
+
+def fingerprint(data: bytes) -> str:
+    return blake2b(data, digest_size=6).hexdigest()
+
+
+def name_of(ident: str) -> str:
+    """The digest of an id. It is asked for many times while the id's record is told."""
+    return _short_name(ident) if len(ident) <= _MAX_LABEL else digest(ident)
+
+
+@lru_cache(maxsize=64)
+def _short_name(ident: str) -> str:
+    return digest(ident)
 
 
 def moment_after(time: str) -> str:

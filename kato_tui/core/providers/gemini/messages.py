@@ -28,7 +28,8 @@ _NO_THOUGHT: Final = frozenset({"subject", "description", "summary", "timestamp"
 _CANCELLED: Final = "Request cancelled."
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen, here and below: that makes an object three times as dear, and each line of a log needs some.
+@dataclass(slots=True)
 class Message:
     """One message and where it stands: under which id and time it is told, and whether it is news."""
 

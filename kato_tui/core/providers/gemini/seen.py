@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-from kato_tui.core.providers.gemini.content import digest, moment_after
+from kato_tui.core.providers.gemini.content import digest, fingerprint, moment_after, name_of
 from kato_tui.core.providers.recent import Recent
 
 #: Compaction and syncs keep the newest messages; far older ones are left to the twin's own comparison.
@@ -32,7 +32,7 @@ _HOWS: Final[dict[str, How]] = {"own": "own", "unsure": "unsure", "copy": "copy"
 Verdict = Literal["told", "new", "ask"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Entry:
     #: Fingerprint of the text as it was sent, "" for a message without any.
     key: str
@@ -60,13 +60,14 @@ class Ledger:
 
     def __init__(self, told: list[str] | tuple[str, ...] | None, *, new: bool) -> None:
         self.told = list(told) if told is not None else [] if new else [_MET]
-        self._count: Counter[str] = Counter()
+        self._counts: dict[str, int] = {}
 
-    def judge(self, *identity: str) -> Verdict:
+    def judge(self, kind: str, identity: bytes) -> Verdict:
         """Whether the event is to be told; it is noted as told. Equal parts of one message are counted."""
-        part = digest(*identity)
-        self._count[part] += 1
-        mark = digest(part, str(self._count[part]))
+        mark = fingerprint(kind.encode() + b"\0" + identity)
+        count = self._counts[mark] = self._counts.get(mark, 0) + 1
+        if count > 1:
+            mark = digest(mark, str(count))
         if mark in self.told:
             return "told"
         if len(self.told) >= MAX_TOLD:
@@ -86,6 +87,8 @@ class Seen:
         #: While the CLI writes its history anew: until when, and the words that are expected to come again.
         self._reciting: str | None = state.get("reciting")
         self._expected: Counter[str] = Counter(state.get("expected", {}))
+        #: The calls as they were before the record at hand told of one.
+        self._calls_before: Recent | None = None
 
     def save(self) -> dict[str, Any]:
         return {
@@ -102,13 +105,16 @@ class Seen:
         return Seen({"before": self._latest or _NO_TIME})
 
     def get(self, message_id: str | None) -> Entry | None:
-        words = self._messages.get(digest(message_id)) if message_id is not None else None
+        words = self._messages.get(name_of(message_id)) if message_id is not None else None
         return Entry.of(words) if words is not None else None
 
     def ledger(self, message_id: str, time: str | None) -> Ledger:
         """What was told of a message so far."""
-        entry = self.get(message_id)
-        return Ledger(entry.told if entry else None, new=self._proves_new(self._messages, digest(message_id), time))
+        ident = name_of(message_id)
+        words = self._messages.get(ident)
+        if words is not None:
+            return Ledger(Entry.of(words).told, new=False)
+        return Ledger(None, new=self._proves_new(self._messages, ident, time))
 
     def _proves_new(self, recent: Recent, ident: str, time: str | None) -> bool:
         later = self._before is None or (time is not None and time > self._before)
@@ -117,38 +123,42 @@ class Seen:
     def was_forgotten(self, message_id: str | None, time: str | None) -> bool:
         """Whether this file must have told the message before, too long ago to be remembered: messages come in the
         order of time."""
-        return message_id is not None and digest(message_id) not in self._messages and self._messages.predates(time)
+        return message_id is not None and name_of(message_id) not in self._messages and self._messages.predates(time)
 
     def remember(self, message_id: str | None, time: str | None, entry: Entry) -> None:
         if time and (self._latest is None or time > self._latest):
             self._latest = time
         if message_id is None:
             return
-        self._messages.put(digest(message_id), time, *entry.words())
+        self._messages.put(name_of(message_id), time, *entry.words())
 
     def new_call(self, call_id: str) -> bool:
         """Whether this tool call is met for the first time (as far as is remembered)."""
-        return digest(call_id) not in self._calls
+        return name_of(call_id) not in self._calls
 
-    def judge_call(self, call_id: str, time: str | None, *identity: str, trusted: bool) -> Verdict:
+    def judge_call(self, call_id: str, time: str | None, kind: str, part: str, *, trusted: bool) -> Verdict:
         """Whether an event of a tool call is to be told. `time` is its message's, `trusted` where that proves news."""
-        ident = digest(call_id)
+        if self._calls_before is None:
+            self._calls_before = self._calls.copy()
+        ident = name_of(call_id)
         ledger = Ledger(self._calls.get(ident), new=self._proves_new(self._calls, ident, time if trusted else None))
-        verdict = ledger.judge(*identity)
+        verdict = ledger.judge(kind, part.encode("utf-8", "replace"))
         self._calls.put(ident, time, *ledger.told)
         return verdict
 
-    def calls(self) -> Recent:
-        """The calls as they are now, to go back to if the record turns out to be damaged."""
-        return self._calls.copy()
+    def begin(self) -> None:
+        """A record begins that may turn out to be damaged."""
+        self._calls_before = None
 
-    def take_back(self, calls: Recent) -> None:
-        self._calls = calls
+    def take_back(self) -> None:
+        """The calls that the record told of were not told."""
+        if self._calls_before is not None:
+            self._calls = self._calls_before
 
     def rewind(self, message_id: str) -> None:
         """What was undone can be said again: its words no longer mark a later message as a copy."""
         idents = self._messages.idents()
-        ident = digest(message_id)
+        ident = name_of(message_id)
         for undone in idents[idents.index(ident) if ident in self._messages else 0 :]:
             entry = Entry.of(self._messages.get(undone) or [])
             self._messages.replace(undone, *replace(entry, key="").words())

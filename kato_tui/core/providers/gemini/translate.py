@@ -133,7 +133,7 @@ class GeminiTranslator(Translator):
             super().emit(kind, payload, **where)
 
     def ask(self, call_id: str, questions: list[Any]) -> None:
-        ident = parts.digest(call_id)
+        ident = parts.name_of(call_id)
         self.asked.pop(ident, None)
         self.asked[ident] = questions
         if len(self.asked) > MAX_ASKED:
@@ -269,12 +269,12 @@ class GeminiTranslator(Translator):
             tell(self, message)
             return ()
         ledger = self._ledger = self.seen.ledger(message.id, time)
-        calls = self.seen.calls()
+        self.seen.begin()
         try:
             tell(self, message)
         except SHAPE_ERRORS:
             # The record will be kept raw: nothing of it was told.
-            self.seen.take_back(calls)
+            self.seen.take_back()
             raise
         finally:
             self._ledger = None
@@ -296,8 +296,8 @@ def _shape(record: Record) -> str:
     return parts.label(record.get("type")) or "untyped"
 
 
-def _canonical(payload: Record) -> str:
-    return orjson.dumps(payload, option=orjson.OPT_SORT_KEYS).decode()
+def _canonical(payload: Record) -> bytes:
+    return orjson.dumps(payload, option=orjson.OPT_SORT_KEYS)
 
 
 def _ident(message: Any) -> str | None:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from kato_tui.core.model.facts import Facts
 from kato_tui.core.providers.base import Record
-from kato_tui.core.providers.gemini.content import digest
+from kato_tui.core.providers.gemini.content import name_of
 
 #: Token counts are filled in soon after their message, so few messages need watching.
 MAX_OPEN: Final = 32
@@ -27,7 +27,7 @@ class Counted:
         """Count `tokens` for a message; `again` when it was met before."""
         fresh = _normalised(tokens) if isinstance(tokens, dict) else [0] * 5
         if message_id is not None:
-            ident = digest(message_id)
+            ident = name_of(message_id)
             before = self._open.pop(ident, None)
             if before is None and again:
                 return
