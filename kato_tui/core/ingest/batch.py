@@ -95,7 +95,7 @@ class SessionIngest:
         self.report = Report()
         self._metadata = self._load()
         self._twin = self._open_twin()
-        self._recovered = self._recover()
+        self._recover()
         self._fold: Fold | None = None
         self._sink: TwinSink | None = None
         self._ledger: Ledger | None = None
@@ -167,11 +167,15 @@ class SessionIngest:
         path = self._stores.home.twin(self._key)
         return Twin(self._stores.fs, path, encoder, self._metadata.next_twin_seq, self._metadata.twin_length)
 
-    def _recover(self) -> int:
+    def _recover(self) -> None:
         recovered = self._twin.recover()
         if recovered:
             self.report.counters["recovered"] += recovered
-        return recovered
+
+    @property
+    def _recovered(self) -> int:
+        """Events at the end of the twin that the metadata does not know yet, nor whoever runs the commands in them."""
+        return self._twin.next_seq - self._metadata.next_twin_seq
 
     def _start(self, *, replaying: bool) -> IngestCursor:
         return start_of(self._provider, self._sources[0]).model_copy(update={"replaying": replaying})
@@ -206,7 +210,6 @@ class SessionIngest:
                 replaying=replaying,
                 returning=metadata.cut_cursor is not None,
             )
-            self._recovered = 0
 
     def _open_ledger(self) -> Ledger | None:
         """The commands of this pass; none while the twin only catches up with what was looked through before."""
@@ -223,7 +226,7 @@ class SessionIngest:
         )
 
     def _orphaned(self) -> list[Placed]:
-        """Commands that a replay wrote just before a crash: read again they are repetitions, yet nobody ran them."""
+        """Commands that were written just before a crash: in a replay they are repetitions, yet nobody ran them."""
         events = self._twin.read(self._twin.next_seq - self._recovered) if self._recovered else ()
         return [(event["seq"], as_draft(event)) for event in events if event["kind"] == USER_COMMAND]
 
@@ -247,18 +250,19 @@ class SessionIngest:
         assert self._fold is not None
         limit = self._metadata.ingest_cursor if self._catching_up else None
         records = self._fold.advance(limit)
-        if records is None:
+        if records is None and not self._orphans:
             return self._end_pass()
-        wanted = self._new_commands(records)
+        found = records if records is not None else []
+        wanted = self._new_commands(found)
         if self._sink is not None:
             before = self._twin.next_seq
-            placed = self._sink.write(records, self._captured_at())
+            placed = self._sink.write(found, self._captured_at())
             self.report.events += self._twin.next_seq - before
             self._due = [(seq, draft) for seq, draft in self._orphans + placed if id(draft) in wanted]
             self._orphans = []
         elif wanted:
             raise _TwinWanted
-        if self._fold.at_end(limit):
+        if records is None or self._fold.at_end(limit):
             # The pass ends with this batch: its marks are written once. Most sessions are a single batch.
             return self._end_pass()
         self._save()
@@ -267,9 +271,8 @@ class SessionIngest:
     def _new_commands(self, records: list[list[Draft]]) -> set[int]:
         if self._ledger is None:
             return set()
-        orphans = [draft for _, draft in self._orphans]
-        drafts = [draft for record in records for draft in record]
-        return {id(draft) for draft in self._ledger.new([*orphans, *drafts])}
+        left = self._ledger.left_over(draft for _, draft in self._orphans)
+        return {id(draft) for draft in (*left, *self._ledger.new(draft for record in records for draft in record))}
 
     def _captured_at(self) -> str | None:
         """Only for records that arrived while the session was watched: not for what a pass over the past brings."""
@@ -280,6 +283,9 @@ class SessionIngest:
     def _end_pass(self) -> bool:
         """Everything is on disk: close the pass, and go on with the facts if this one only caught the twin up."""
         assert self._fold is not None
+        if self._sink is not None and self._sink.unmatched:
+            # The source lost its end in the crash: what the twin took from there is in no place of it any more.
+            raise OutOfStep
         fold, self._fold = self._fold, None
         fold.close()
         self._count(fold)
@@ -311,11 +317,12 @@ class SessionIngest:
         self.close()
         self.report.counters["rewrites"] += 1
         started = self._start(replaying=self._keep_twin and self._twin.next_seq > 1)
-        changes: dict[str, Any] = {"ingest_cursor": started, "parser_state": {}, **self._twin_marks()}
+        changes: dict[str, Any] = {"ingest_cursor": started, "parser_state": {}}
         behind = None if self._keep_twin else self._start(replaying=self._twin.next_seq > 1)
         changes |= {"twin_cursor": behind, "twin_parser_state": None, "cut_cursor": self._cut_at()}
+        # What the twin is ahead is vouched for by the replay, together with the commands in it.
+        self._due = []
         self._commit(changes)
-        self._recovered = 0
 
     def _cut_at(self) -> IngestCursor | None:
         """The furthest place that the twin has events from."""

@@ -37,20 +37,40 @@ class Ledger:
         """Those of `drafts` that are commands to be run now. Every draft of a pass has to come by here, in order."""
         return [draft for draft in drafts if draft.kind == USER_COMMAND and self._is_new(draft)]
 
+    def left_over(self, drafts: Iterable[Draft]) -> list[Draft]:
+        """The same of commands that the twin has already and that nobody ran, whether their log gives them again or
+        not: what it gives of them later in this pass is known."""
+        found: list[Draft] = []
+        for draft in drafts:
+            line = self._line(draft)
+            self._known[line] += 1
+            if self._count(line) and self._may_run(draft):
+                found.append(draft)
+        return found
+
     def counts(self) -> dict[str, int]:
         return dict(self._counts)
 
-    def _is_new(self, draft: Draft) -> bool:
+    def _line(self, draft: Draft) -> str:
         record = f"{draft.event_id}\n" if self._by_id and draft.event_id is not None else ""
         text = f"{record}{draft.payload['line']}".encode("utf-8", "replace")
-        line = hashlib.blake2b(text, digest_size=8).hexdigest()
+        return hashlib.blake2b(text, digest_size=8).hexdigest()
+
+    def _is_new(self, draft: Draft) -> bool:
+        line = self._line(draft)
         self._met[line] += 1
         if self._met[line] <= self._known[line]:
             return False
+        return self._count(line) and self._may_run(draft)
+
+    def _count(self, line: str) -> bool:
+        """Remember one more; False when that cannot be, and it would be met again as something new."""
         if line in self._counts or len(self._counts) < _MAX_LINES:
             self._counts[line] += 1
-        elif self._history:
-            return False
+            return True
+        return not self._history
+
+    def _may_run(self, draft: Draft) -> bool:
         return not draft.copied and (not self._history or self._typed_since(draft))
 
     def _typed_since(self, draft: Draft) -> bool:

@@ -55,6 +55,11 @@ class TwinSink:
             self._pending = twin.read(twin.next_seq - recovered)
             self._next = next(self._pending, None)
 
+    @property
+    def unmatched(self) -> bool:
+        """Whether the twin holds recovered events that the source has not given again."""
+        return self._next is not None
+
     def write(self, records: list[list[Draft]], captured_at: str | None) -> list[Placed]:
         """Append what is new of `records` (the drafts of each) and wait until it is on disk.
 

@@ -188,7 +188,7 @@ def _locate(descriptor: int, base: int, anchor: bytes, chunk: bytes, head: int) 
     """Where the append began: at the known place, else where the only copy of the anchor or of our start is."""
     if anchor and os.pread(descriptor, len(anchor), base - len(anchor)) == anchor:
         return base
-    if not anchor and base == 0 and _traces(os.pread(descriptor, len(chunk), 0), chunk)[0]:
+    if not anchor and base == 0 and _begins(os.pread(descriptor, len(chunk), 0), chunk):
         return base
     own = chunk[: min(head, _OWN_START)]
     for needle, offset in ((anchor, len(anchor)), (own, 0)):
@@ -197,6 +197,11 @@ def _locate(descriptor: int, base: int, anchor: bytes, chunk: bytes, head: int) 
         if first is not None and second is None:
             return first + offset
     return _torn_at_end(descriptor, chunk)
+
+
+def _begins(present: bytes, chunk: bytes) -> bool:
+    """Whether a file begins with something of its first append, if only with the zeros of it."""
+    return present.startswith(b"\0") or _traces(present, chunk)[0] > 0
 
 
 def _torn_at_end(descriptor: int, chunk: bytes) -> int | None:
@@ -214,15 +219,16 @@ def _torn_at_end(descriptor: int, chunk: bytes) -> int | None:
 
 
 def _places(tail: bytes, chunk: bytes, sure: int) -> Iterator[int]:
-    """Where in `tail` the chunk may begin: by its first bytes or, when zeros are in their place, by its last ones."""
+    """Where in `tail` the chunk may begin: by its first bytes or, when there are zeros in their place, by its last."""
     place = tail.find(chunk[:sure])
     while place >= 0:
         yield place
         place = tail.find(chunk[:sure], place + 1)
     text = tail.rstrip(b"\0")
-    end = chunk.find(text[-sure:]) + sure
-    if sure <= end <= len(text):
-        yield len(text) - end
+    last = text[-_OURS_FOR_SURE:]
+    place = len(text) - len(last) - chunk.find(last)
+    if len(last) == _OURS_FOR_SURE and last in chunk and place >= 0 and b"\0" in text[place:]:
+        yield place
 
 
 def _complete(fs: Fs, allowed: Allowed, descriptor: int, place: int, chunk: bytes, head: int) -> Mark | None:
