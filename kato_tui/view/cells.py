@@ -107,8 +107,10 @@ def wrap(text: str, size: int, lines: int) -> list[str]:
         if len(found) == lines - 1 or cell_len(rest) <= size:
             found.append(cut(rest, size))
             break
-        end = len(set_cell_size(rest, size).rstrip("\0"))
-        head = rest[:end]
+        head = set_cell_size(rest, size)
+        # A wide character that does not fit is replaced by a blank.
+        head = head if rest.startswith(head) else head[:-1]
+        end = len(head)
         space = head.rfind(" ")
         if not rest[end : end + 1].isspace() and space > size // 3:
             head = head[:space]
@@ -132,11 +134,13 @@ class Column:
 def layout(columns: Sequence[Column], size: int) -> list[tuple[Column, int]]:
     """The columns that fit in `size` cells, with their widths. Pure arithmetic, the same for header and rows."""
     shown = [one for one in columns if size >= one.least]
-    spare = size - sum(one.size for one in shown) - (len(shown) - 1)
+    spare = max(0, size - sum(one.size for one in shown) - (len(shown) - 1))
     shares = sum(one.flex for one in shown)
     widths: list[tuple[Column, int]] = []
     for one in shown:
-        extra = max(0, spare) * one.flex // shares if shares and one.flex else 0
+        # Of what is left, so that the last one gets the rest.
+        extra = spare * one.flex // shares if one.flex else 0
+        spare, shares = spare - extra, shares - one.flex
         widths.append((one, one.size + extra))
     return widths
 

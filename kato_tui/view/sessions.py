@@ -26,7 +26,7 @@ _URGENCY: Final = {"decision": 0, "idle": 1, "acting": 2, "thinking": 2, "proces
 _PROVIDERS: Final[dict[str, Tone]] = {"claude": "claude", "codex": "codex", "gemini": "gemini"}
 _GAUGE: Final = " ▁▂▃▄▅▆▇█"
 _COLUMNS: Final = (
-    Column("state", 18),
+    Column("state", 16),
     Column("ai", 6),
     Column("id", 8),
     Column("title", 12, flex=3),

@@ -98,20 +98,21 @@ def test_signals_leave_the_terminal_as_it_was(tmp_path: Path, number: signal.Sig
         shell.assert_restored()
 
 
-def test_a_signal_ends_the_pager_too(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("key", "variable"), [("\r", "PAGER"), ("E", "EDITOR")])
+def test_a_signal_ends_the_pager_or_editor_too(tmp_path: Path, key: str, variable: str) -> None:
     running = _home(tmp_path, "how high is the water")
-    pager = _script(tmp_path / "pager", 'trap "echo PAGER ENDS; exit" TERM\necho PAGER OF "$1"\nread line')
-    with terminal(tmp_path, PAGER=str(pager)) as shell:
+    tool = _script(tmp_path / "tool", 'trap "echo TOOL ENDS; exit" TERM\necho TOOL OF "$1"\nread line')
+    with terminal(tmp_path, **{variable: str(tool)}) as shell:
         shell.see("how high is the water", "watching")
         append(running.log(SESSION), said(SESSION, "::capture ~/tide.md"))
         shell.until((tmp_path / "tide.md").exists)
         shell.type("2")
         shell.see("● recording")
-        shell.type("\r")
-        shell.see("PAGER OF")
+        shell.type(key)
+        shell.see("TOOL OF")
         os.kill(shell.process.pid, signal.SIGTERM)
         assert shell.end() == 128 + signal.SIGTERM
-        assert "PAGER ENDS" in shell.words
+        assert "TOOL ENDS" in shell.words
         shell.assert_restored()
 
 
