@@ -128,11 +128,11 @@ class Home:
 
     def temporary_files(self) -> list[Path]:
         """Files that were to take the place of others, and whose process died before that."""
-        return [path for path in (*_files(self.root), *_files(self.sessions)) if path.name.endswith(TEMPORARY_SUFFIX)]
+        return [*_files(self.root, TEMPORARY_SUFFIX), *_files(self.sessions, TEMPORARY_SUFFIX)]
 
     def pending_files(self) -> list[Path]:
         """Bytes about to be appended to recordings, of all sessions."""
-        return [path for path in _files(self.sessions) if path.name.endswith(PENDING_SUFFIX)]
+        return _files(self.sessions, PENDING_SUFFIX)
 
     def set_aside_files(self) -> list[Path]:
         """Torn tails and what was there before a rebuild, of all sessions."""
@@ -172,10 +172,11 @@ def _stamp(facts: os.stat_result) -> Stamp:
     return facts.st_ino, facts.st_size, facts.st_mtime_ns
 
 
-def _files(folder: Path) -> list[Path]:
+def _files(folder: Path, suffix: str = "") -> list[Path]:
     try:
         with os.scandir(folder) as entries:
-            return sorted(folder / entry.name for entry in entries if entry.is_file(follow_symlinks=False))
+            names = (one.name for one in entries if one.name.endswith(suffix) and one.is_file(follow_symlinks=False))
+            return [folder / name for name in sorted(names)]
     except FileNotFoundError:
         return []
 

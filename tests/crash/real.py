@@ -228,27 +228,45 @@ class Load:
         return truth_of(ended(town))
 
 
-class Kills:
-    def __init__(self, base: Path) -> None:
-        self._base = base / "town"
-        self._quiet = base / "quiet"
-        self._begun = _begun(self._base)
-        self._before = stored(self._base)
+class _Scene:
+    """A town with every session met once, laid out again for each schedule."""
 
-    def play(self, number: int) -> None:
-        dice = random.Random(number)
+    def __init__(self, base: Path, quiet: Path) -> None:
+        self._base = base
+        self._quiet = quiet
+        self._begun = _begun(base)
+        self._before = stored(base)
+
+    def again(self, dice: random.Random) -> tuple[Town, Load, Service]:
         lay_out(self._base, self._before)
         town = Town(self._base)
         town.restore(self._begun.saved())
-        load, service = Load(town, dice), Service(self._base)
-        for _ in range(LIVES):
-            service.start()
-            if dice.random() < 0.7:
-                load.go_on_until(service.at_work)
-            load.go_on(dice.random() * _LONGEST)
-            assert service.kill(), "the program ended by itself"
+        return town, Load(town, dice), Service(self._base)
+
+    def check(self, town: Town, load: Load, how: str) -> None:
         shutil.rmtree(self._quiet, ignore_errors=True)
-        _checked(town, load.truth(self._quiet), f"killed {LIVES} times at any moment, seed {number}")
+        _checked(town, load.truth(self._quiet), how)
+
+
+def _at_work(load: Load, service: Service, dice: random.Random) -> None:
+    """The program runs, under load, up to any moment."""
+    service.start()
+    if dice.random() < 0.7:
+        load.go_on_until(service.at_work)
+    load.go_on(dice.random() * _LONGEST)
+
+
+class Kills:
+    def __init__(self, base: Path) -> None:
+        self._scene = _Scene(base / "town", base / "quiet")
+
+    def play(self, number: int) -> None:
+        dice = random.Random(number)
+        town, load, service = self._scene.again(dice)
+        for _ in range(LIVES):
+            _at_work(load, service, dice)
+            assert service.kill(), "the program ended by itself"
+        self._scene.check(town, load, f"killed {LIVES} times at any moment, seed {number}")
 
 
 # The power goes.
@@ -334,31 +352,21 @@ class Power:
     def __init__(self, base: Path, mount: Path) -> None:
         self._folder = base
         self._mount = mount
-        self._base = self._mount / "town"
-        self._quiet = base / "quiet"
-        self._begun = _begun(self._base)
-        self._before = stored(self._base)
+        self._scene = _Scene(mount / "town", base / "quiet")
 
     def play(self, number: int) -> None:
         dice = random.Random(number)
-        lay_out(self._base, self._before)
+        town, load, service = self._scene.again(dice)
         _synced(self._mount)
-        town = Town(self._base)
-        town.restore(self._begun.saved())
-        load, service = Load(town, dice), Service(self._base)
         for _ in range(CUTS):
-            service.start()
-            if dice.random() < 0.7:
-                load.go_on_until(service.at_work)
-            load.go_on(dice.random() * _LONGEST)
+            _at_work(load, service, dice)
             with _opened(self._mount) as descriptor:
                 _shut_down(descriptor)
             service.kill()
             _unmount(self._mount)
             _mount(self._folder / "image", self._mount)
             _written_again(town)
-        shutil.rmtree(self._quiet, ignore_errors=True)
-        _checked(town, load.truth(self._quiet), f"power cut {CUTS} times, seed {number}")
+        self._scene.check(town, load, f"power cut {CUTS} times, seed {number}")
 
 
 def _written_again(town: Town) -> None:
