@@ -7,6 +7,7 @@ import os
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -62,6 +63,16 @@ _COMPRESSION: Final = 8
 #: A reading that was longer than this, or out of the ordinary, is noted in the operational log.
 _WORTH_A_LINE: Final = 1 << 20
 _EVERYDAY: Final = frozenset({"resumes"})
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuild:
+    """A session whose state was moved aside and is to be made anew."""
+
+    key: str
+    keep_twin: bool
+    #: The recordings whose state could not be read: they are over.
+    ended: tuple[str, ...]
 
 
 class Engine:
@@ -265,26 +276,37 @@ class Engine:
     def rebuild(self, name: str) -> Report:
         """Make a session's state anew from its source. What was there is moved aside, never destroyed."""
         key = self.resolve(name)
+        rebuild = self.begin_rebuild(key)
+        ingest = self.open_ingest(self.sessions[key], keep_twin=rebuild.keep_twin, live=False)
+        ingest.run()
+        self.index.put(ingest.metadata)
+        self.end_rebuild(rebuild)
+        return ingest.report
+
+    def begin_rebuild(self, key: str) -> Rebuild:
+        """Move the state aside. Now the session is to be read; all that is in its log is the past."""
         session = self.sessions.get(key)
         if session is None:
-            raise SessionNotFound(f"the log of {name} is gone, so it cannot be rebuilt; what is stored stays as it is")
+            raise SessionNotFound(f"the log of {key} is gone, so it cannot be rebuilt; what is stored stays as it is")
         ended = self._ended_by_rebuild(key)
         keep = self.keeps_twin(session) or self.home.twin(key).exists()
-        self.listener.taken(key)
+        self.let_go(key)
         for path in (self.home.meta(key), self.home.twin(key)):
             if path.exists():
                 self._fs.replace(path, paths.set_aside(path, "before-rebuild"))
         self._fs.sync_folder(self.home.sessions)
         self.store.forget(key)
         self.index.remove(key)
-        ingest = SessionIngest(self._stores, session.provider, session.sources, keep_twin=keep)
-        report = ingest.run()
-        self.index.put(ingest.metadata)
-        self.listener.changed(key)
-        if ended:
-            message = f"their state could not be read, so the rebuild ended the recordings at {', '.join(ended)}"
-            self._news.say("recordings-ended", "warning", f"{message}. Start them again", key)
-        return report
+        return Rebuild(key, keep, tuple(ended))
+
+    def end_rebuild(self, rebuild: Rebuild) -> None:
+        """The session has been read again."""
+        self.listener.changed(rebuild.key)
+        if rebuild.ended:
+            message = (
+                f"their state could not be read, so the rebuild ended the recordings at {', '.join(rebuild.ended)}"
+            )
+            self._news.say("recordings-ended", "warning", f"{message}. Start them again", rebuild.key)
 
     def recorded_at(self, key: str) -> list[str]:
         """The destinations at which a session is being recorded, as far as the index knows."""
@@ -337,7 +359,12 @@ class Engine:
         return ingest.report
 
     def open_ingest(
-        self, session: FoundSession, *, keep_twin: bool | None = None, live: bool | None = None
+        self,
+        session: FoundSession,
+        *,
+        keep_twin: bool | None = None,
+        live: bool | None = None,
+        since: str | None = None,
     ) -> SessionIngest:
         """For callers that advance sessions step by step; `finished` when it has come to its end."""
         return SessionIngest(
@@ -347,9 +374,15 @@ class Engine:
             keep_twin=self.keeps_twin(session) if keep_twin is None else keep_twin,
             live=session.key in self._watched if live is None else live,
             commands=self._commands,
-            # What was thrown away here and comes again was seen before: nothing in it is new.
-            since=None if session.key in self._let_go else self._since,
+            since=since or self.since_of(session.key),
         )
+
+    def since_of(self, key: str) -> str | None:
+        """From when on commands count in a session that is met for the first time; None for never.
+
+        What was thrown away here and comes again was seen before: nothing in it is new.
+        """
+        return None if key in self._let_go else self._since
 
     def stepped(self, key: str, ingest: SessionIngest, first: int) -> None:
         """A batch is on disk: let the recordings and those who watch have what it brought, from seq `first` on."""
@@ -386,14 +419,12 @@ class Engine:
                 "home": str(self.home.root),
                 "userHome": str(self._user_home),
                 "config": self._config.model_dump(mode="json", by_alias=True, exclude_none=True),
-                "since": self._since,
             },
             lock=lambda: self._lock.descriptor,
         )
 
-    def assist(self, since: str | None) -> None:
+    def assist(self) -> None:
         """Work for the engine that holds the lock, session by session as it says."""
-        self._since = since
         self.index.load()
 
     def is_live(self, key: str) -> bool:

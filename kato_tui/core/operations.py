@@ -13,7 +13,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from kato_tui.core import clean, recent
-from kato_tui.core.engine import Engine
+from kato_tui.core.engine import Engine, Rebuild
 from kato_tui.core.errors import KatoError
 from kato_tui.core.model.base import Contract
 from kato_tui.core.model.intents import Intent
@@ -104,6 +104,20 @@ class Operations:
         ended = self._engine.recorded_at(key)
         report = self._engine.rebuild(key)
         return {"events": report.events, "bytesRead": report.bytes_read, "ended": ended}
+
+    def begin_rebuild(self, fields: Json, least: int) -> Rebuild | None:
+        """Only the first step of rebuilding a session of at least so many bytes; None for a shorter one."""
+        key = self._key(fields)
+        session = self._engine.sessions.get(key)
+        return self._engine.begin_rebuild(key) if session is not None and session.stamp.size >= least else None
+
+    def end_rebuild(self, rebuild: Rebuild, read: Json) -> Json:
+        """The last step, with what became of reading it."""
+        if "done" not in read:
+            raise KatoError(read.get("error", "the session could not be read again"))
+        self._engine.end_rebuild(rebuild)
+        done = read["done"]
+        return {"events": done["events"], "bytesRead": done["bytesRead"], "ended": list(rebuild.ended)}
 
     def _clean(self, fields: Json) -> Json:
         days, name = fields.get("olderThan"), fields.get("session")

@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -76,7 +77,7 @@ class Service:
         self._waiting: dict[str, None] = {}
         self._open: dict[str, SessionIngest] = {}
         #: By session: what is to be done once a worker has brought it up to date.
-        self._held: dict[str, list[Callable[[], None]]] = {}
+        self._held: dict[str, list[Callable[[Json], None]]] = {}
         self._hot: dict[str, float] = {}
         self._due = {"tick": 0.0, "hot": 0.0, "folders": 0.0, "all": 0.0}
         self._again: list[tuple[float, Path]] = []
@@ -141,20 +142,34 @@ class Service:
                 # A log that came a moment ago can be meant as well.
                 self._want(self.engine.stir())
             key = self._operations.session_of(op, fields)
+            long = op == "rebuild" and self.pool is not None
+            rebuild = self._operations.begin_rebuild(fields, _HEAVY) if long else None
         except Exception as error:  # noqa: BLE001 - it belongs to who asked
             answer.set_exception(error)
             return
 
-        def work() -> None:
+        if rebuild is not None:
+            self._hold(
+                rebuild.key,
+                lambda done: self._fulfil(answer, lambda: self._operations.end_rebuild(rebuild, done)),
+                keep_twin=rebuild.keep_twin,
+            )
+            return
+
+        def work(_: Json) -> None:
             self._fulfil(answer, lambda: self._operations.run(op, fields))
 
         if key is None or self.pool is None or self.engine.bytes_to_read(key, keep_twin=True) < _HEAVY:
-            work()
-            return
+            work({})
+        else:
+            self._hold(key, work, keep_twin=True)
+
+    def _hold(self, key: str, work: Callable[[Json], None], *, keep_twin: bool) -> None:
+        """Have a worker bring the session up to date; its answer is for `work`."""
         self._held.setdefault(key, []).append(work)
         if len(self._held[key]) == 1:
             self.taken(key)
-            self._delegate(key, keep_twin=True, urgent=True)
+            self._delegate(key, keep_twin=keep_twin, urgent=True)
 
     def _fulfil(self, answer: Future[Any], work: Callable[[], Any]) -> None:
         if self._over:
@@ -255,7 +270,7 @@ class Service:
         self._stopping = True
         for waiting in self._held.values():
             for work in waiting:
-                self._inbox.put(work)
+                self._inbox.put(partial(work, {}))
         self._over = True
         while True:
             try:
@@ -392,7 +407,8 @@ class Service:
         if session is None or self.pool is None:
             return
         keep = keep_twin or self.engine.keeps_twin(session)
-        self.pool.submit(job_of(session, keep_twin=keep, live=self.engine.is_live(key)), urgent=urgent)
+        live, since = self.engine.is_live(key), self.engine.since_of(key)
+        self.pool.submit(job_of(session, keep_twin=keep, live=live, since=since), urgent=urgent)
 
     def _take_answers(self) -> None:
         for answer in self.pool.take() if self.pool is not None else ():
@@ -408,7 +424,7 @@ class Service:
             self._reading.pop(key, None)
             self._finish(key)
             for work in self._held.pop(key, ()):
-                work()
+                work(answer)
             if "done" in answer:
                 self._look_back(key)
 

@@ -27,13 +27,14 @@ Json = dict[str, Any]
 _NICE: Final = 5
 
 
-def job_of(session: FoundSession, *, keep_twin: bool, live: bool) -> Json:
+def job_of(session: FoundSession, *, keep_twin: bool, live: bool, since: str | None) -> Json:
     """What a worker has to know to bring one session up to date."""
     return {
         "key": session.key,
         "provider": session.provider.name,
         "keepTwin": keep_twin,
         "live": live,
+        "since": since,
         "sources": [
             {
                 "id": source.provider_session_id,
@@ -79,7 +80,7 @@ def main() -> int:
     hello = orjson.loads(sys.stdin.buffer.readline())
     user_home = Path(hello["userHome"])
     engine = Engine(Home(Path(hello["home"])), Config.model_validate(hello["config"]), PROVIDERS, {}, user_home)
-    engine.assist(hello["since"])
+    engine.assist()
     for line in sys.stdin.buffer:
         job = orjson.loads(line)
         try:
@@ -92,7 +93,7 @@ def main() -> int:
 
 def _run(engine: Engine, job: Json, parent: int) -> None:
     session = _session_of(job)
-    ingest = engine.open_ingest(session, keep_twin=job["keepTwin"], live=job["live"])
+    ingest = engine.open_ingest(session, keep_twin=job["keepTwin"], live=job["live"], since=job["since"])
     told = 0
     try:
         while ingest.step():

@@ -280,11 +280,16 @@ def test_a_session_that_takes_long_to_read_is_recorded_from_its_right_place(tmp_
         assert (tmp_path / "talk.md").read_text().count("y" * 2000) == 1
 
 
-def test_cleaning_a_session_under_a_running_engine_runs_no_command_again(tmp_path: Path) -> None:
+#: Long enough for the worker processes.
+LONG = "y" * (1 << 20)
+
+
+@pytest.mark.parametrize("first", ["hello", LONG], ids=["short", "long"])
+def test_cleaning_a_session_under_a_running_engine_runs_no_command_again(tmp_path: Path, first: str) -> None:
     with engine(tmp_path) as (running, link):
         session = _id()
         log = running.log(session)
-        log.write_bytes(said(session, "hello"))
+        log.write_bytes(said(session, first))
         until(link, lambda: running.words(session))
         append(log, said(session, f"::start {tmp_path}/talk.md"))
         until(link, lambda: link.session(f"claude:{session}")["recordings"])
@@ -296,6 +301,40 @@ def test_cleaning_a_session_under_a_running_engine_runs_no_command_again(tmp_pat
         append(log, said(session, "afterwards"))
         until(link, lambda: running.words(session)[-1:] == ["afterwards"])
         assert link.session(f"claude:{session}")["recordings"] == []
+
+
+@pytest.mark.parametrize("first", ["hello", LONG], ids=["short", "long"])
+def test_a_rebuild_under_a_running_engine_gives_the_same_twin_and_runs_no_command_again(
+    tmp_path: Path, first: str
+) -> None:
+    with engine(tmp_path) as (running, link):
+        session = _id()
+        log = running.log(session)
+        log.write_bytes(said(session, first))
+        until(link, lambda: running.words(session))
+        append(log, said(session, f"::start {tmp_path}/talk.md", "in it", "::stop", "after it"))
+        until(link, lambda: running.words(session)[-1:] == ["after it"])
+        until(link, lambda: (tmp_path / "talk.md").exists() and "in it" in (tmp_path / "talk.md").read_text())
+        twin, before = running.home.twin(f"claude:{session}"), running.words(session)
+        done = running.command("rebuild", session)
+        assert done.stdout.startswith(b"rebuilt 5 events from "), done.stderr
+        assert running.words(session) == before
+        assert twin.with_name(f"{twin.name}.before-rebuild-1").exists()
+        append(log, said(session, "afterwards"))
+        until(link, lambda: running.words(session)[-1:] == ["afterwards"])
+        assert link.session(f"claude:{session}")["recordings"] == []
+        assert "afterwards" not in (tmp_path / "talk.md").read_text()
+
+
+def test_a_log_that_cannot_be_read_again_is_named_by_the_rebuild(tmp_path: Path) -> None:
+    with engine(tmp_path) as (running, link):
+        session = _id()
+        log = running.log(session)
+        log.write_bytes(said(session, LONG))
+        until(link, lambda: running.words(session))
+        log.unlink()
+        done = running.command("rebuild", session)
+        assert done.returncode != 0 and b"is gone" in done.stderr
 
 
 def test_an_empty_machine_is_told_where_was_looked(tmp_path: Path) -> None:

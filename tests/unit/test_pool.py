@@ -25,13 +25,13 @@ class Crew:
 
     def _hello(self) -> dict[str, Any]:
         self.hired += 1
-        return {"home": str(self.base / "kato"), "userHome": str(self.base), "config": {}, "since": None}
+        return {"home": str(self.base / "kato"), "userHome": str(self.base), "config": {}}
 
     def ask(self) -> None:
         """A job for a log that is not there."""
         source = {"id": "a", "path": str(self.base / "gone.jsonl"), "kind": "main", "layout": "lines"}
         more = {"compressed": False, "generation": "", "parent": None}
-        job = {"key": "claude:a", "provider": "claude", "keepTwin": False, "live": False}
+        job = {"key": "claude:a", "provider": "claude", "keepTwin": False, "live": False, "since": None}
         self.pool.submit(job | {"sources": [source | more]})
 
     def answer(self) -> dict[str, Any]:
