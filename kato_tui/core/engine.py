@@ -7,18 +7,16 @@ import os
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kato_tui.core import identity, paths
+from kato_tui.core import identity
 from kato_tui.core import text as texts
 from kato_tui.core.clock import Clock, SystemClock, stamp
 from kato_tui.core.config import Config
 from kato_tui.core.errors import (
     Fault,
     HomeUnusable,
-    KatoError,
     NeedsRebuild,
     SessionNotFound,
     SourceUnreadable,
@@ -65,16 +63,6 @@ _WORTH_A_LINE: Final = 1 << 20
 _EVERYDAY: Final = frozenset({"resumes"})
 
 
-@dataclass(frozen=True, slots=True)
-class Rebuild:
-    """A session whose state was moved aside and is to be made anew."""
-
-    key: str
-    keep_twin: bool
-    #: The recordings whose state could not be read: they are over.
-    ended: tuple[str, ...]
-
-
 class Engine:
     """One per home, guarded by its lock. `start`, then `bring_up_to_date` as often as wanted, then `close`."""
 
@@ -94,20 +82,20 @@ class Engine:
         self._environ = environ
         self._user_home = user_home
         self.clock = clock or SystemClock()
-        self._fs = fs or Fs()
+        self.fs = fs or Fs()
         self._lock = EngineLock(home.lock)
         self._discovery = Discovery(roots_of(config, providers, environ, user_home))
         self.sessions: dict[str, FoundSession] = self._discovery.sessions
-        self.store = SessionStore(home, self.clock, self._fs)
-        self.index = IndexStore(home, self.clock, self._fs)
-        self._stores = Stores(home, self.store, self.clock, self._fs)
+        self.store = SessionStore(home, self.clock, self.fs)
+        self.index = IndexStore(home, self.clock, self.fs)
+        self._stores = Stores(home, self.store, self.clock, self.fs)
         self.log = JsonLog(home.operational_log, self.clock)
         self._news = Notices(self.clock, self.log, lambda notice: self.listener.noticed(notice))
         audit = JsonLog(home.audit_log, self.clock)
         policy = write_policy(config, home, user_home)
-        self.recorder = Recorder(home, self.store, policy, self.clock, self._fs, audit)
+        self.recorder = Recorder(home, self.store, policy, self.clock, self.fs, audit)
         self._keeper = Keeper(
-            home, self._fs, self.store, self.index, self.recorder, self._news, lambda key: self.listener.changed(key)
+            home, self.fs, self.store, self.index, self.recorder, self._news, lambda key: self.listener.changed(key)
         )
         self._around = Surroundings(
             user_home,
@@ -154,10 +142,10 @@ class Engine:
         """Lock it, and know what it holds."""
         try:
             for folder in self.home.folders():
-                make_folders(self._fs, folder)
+                make_folders(self.fs, folder)
             self._lock.acquire()
             # What a dead process renamed is visible, and a power cut may still undo it: nothing is done upon it before.
-            self._fs.sync_folder(self.home.sessions)
+            self.fs.sync_folder(self.home.sessions)
         except OSError as error:
             self._lock.release()
             raise HomeUnusable(
@@ -273,60 +261,10 @@ class Engine:
         met = {self.home.meta(key).name for key in self.sessions}
         return {name: problem for name, problem in self.index.refused.items() if name not in met}
 
-    def rebuild(self, name: str) -> Report:
-        """Make a session's state anew from its source. What was there is moved aside, never destroyed."""
-        key = self.resolve(name)
-        rebuild = self.begin_rebuild(key)
-        ingest = self.open_ingest(self.sessions[key], keep_twin=rebuild.keep_twin, live=False)
-        ingest.run()
-        self.index.put(ingest.metadata)
-        self.end_rebuild(rebuild)
-        return ingest.report
-
-    def begin_rebuild(self, key: str) -> Rebuild:
-        """Move the state aside. Now the session is to be read; all that is in its log is the past."""
-        session = self.sessions.get(key)
-        if session is None:
-            raise SessionNotFound(f"the log of {key} is gone, so it cannot be rebuilt; what is stored stays as it is")
-        ended = self._ended_by_rebuild(key)
-        keep = self.keeps_twin(session) or self.home.twin(key).exists()
-        self.let_go(key)
-        for path in (self.home.meta(key), self.home.twin(key)):
-            if path.exists():
-                self._fs.replace(path, paths.set_aside(path, "before-rebuild"))
-        self._fs.sync_folder(self.home.sessions)
-        self.store.forget(key)
-        self.index.remove(key)
-        return Rebuild(key, keep, tuple(ended))
-
-    def end_rebuild(self, rebuild: Rebuild) -> None:
-        """The session has been read again."""
-        self.listener.changed(rebuild.key)
-        if rebuild.ended:
-            message = (
-                f"their state could not be read, so the rebuild ended the recordings at {', '.join(rebuild.ended)}"
-            )
-            self._news.say("recordings-ended", "warning", f"{message}. Start them again", rebuild.key)
-
     def recorded_at(self, key: str) -> list[str]:
         """The destinations at which a session is being recorded, as far as the index knows."""
         entry = self.index.entries.get(key)
         return [one.destination for one in entry.recordings if one.on] if entry is not None else []
-
-    def _ended_by_rebuild(self, key: str) -> list[str]:
-        """What is not known any more cannot go on: a rebuild must not end a recording without a word.
-
-        One whose state cannot be read cannot be stopped either: it ends, and is named.
-        """
-        recorded = self.recorded_at(key)
-        try:
-            usable = self.store.load(key) is not None
-        except NeedsRebuild:
-            usable = False
-        if recorded and usable:
-            short = identity.short_id(identity.session_id(key))
-            raise KatoError(f"{short} is being recorded: kato-tui stop --session {short} first")
-        return recorded
 
     def resolve(self, name: str) -> str:
         """The key of the one session that `name` means: id or prefix, the provider's own id, key or log."""
@@ -507,9 +445,9 @@ class Engine:
         self.totals.problems[key] = message
         self._news.say("unreadable", "error", message, key)
 
-    def say(self, code: str, severity: Severity, message: str) -> None:
-        """Something about the engine itself that the user should know."""
-        self._news.say(code, severity, message)
+    def say(self, code: str, severity: Severity, message: str, key: str | None = None) -> None:
+        """Something about the engine itself, or about the session of that key, that the user should know."""
+        self._news.say(code, severity, message, key)
 
     def forget_twins(self) -> int:
         """Remove the twins that can be made again from their logs and that no recording needs; how many they were."""

@@ -12,12 +12,13 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from kato_tui.core import clean, recent
-from kato_tui.core.engine import Engine, Rebuild
+from kato_tui.core import clean, rebuild, recent
+from kato_tui.core.engine import Engine
 from kato_tui.core.errors import KatoError
 from kato_tui.core.model.base import Contract
 from kato_tui.core.model.intents import Intent
 from kato_tui.core.model.status import Status
+from kato_tui.core.rebuild import Rebuild
 from kato_tui.core.store.twin import TwinReader
 
 Json = dict[str, Any]
@@ -100,24 +101,25 @@ class Operations:
         return {"events": _page(twin, begin, min(limit, MAX_PAGE)), "lastSeq": metadata.next_twin_seq - 1}
 
     def _rebuild(self, fields: Json) -> Json:
-        key = self._key(fields)
-        ended = self._engine.recorded_at(key)
-        report = self._engine.rebuild(key)
-        return {"events": report.events, "bytesRead": report.bytes_read, "ended": ended}
+        begun = rebuild.begin(self._engine, self._key(fields))
+        report = rebuild.read(self._engine, begun)
+        return self._rebuilt(begun, report.events, report.bytes_read)
 
     def begin_rebuild(self, fields: Json, least: int) -> Rebuild | None:
         """Only the first step of rebuilding a session of at least so many bytes; None for a shorter one."""
         key = self._key(fields)
         session = self._engine.sessions.get(key)
-        return self._engine.begin_rebuild(key) if session is not None and session.stamp.size >= least else None
+        return rebuild.begin(self._engine, key) if session is not None and session.stamp.size >= least else None
 
-    def end_rebuild(self, rebuild: Rebuild, read: Json) -> Json:
+    def end_rebuild(self, begun: Rebuild, read: Json) -> Json:
         """The last step, with what became of reading it."""
         if "done" not in read:
             raise KatoError(read.get("error", "the session could not be read again"))
-        self._engine.end_rebuild(rebuild)
-        done = read["done"]
-        return {"events": done["events"], "bytesRead": done["bytesRead"], "ended": list(rebuild.ended)}
+        return self._rebuilt(begun, read["done"]["events"], read["done"]["bytesRead"])
+
+    def _rebuilt(self, begun: Rebuild, events: int, size: int) -> Json:
+        rebuild.end(self._engine, begun)
+        return {"events": events, "bytesRead": size, "ended": list(begun.ended)}
 
     def _clean(self, fields: Json) -> Json:
         days, name = fields.get("olderThan"), fields.get("session")

@@ -8,6 +8,7 @@ import orjson
 import pytest
 import zstandard
 
+from kato_tui.core import rebuild
 from kato_tui.core.config import Config
 from kato_tui.core.engine import Engine
 from kato_tui.core.errors import HomeBusy, SessionNotFound
@@ -106,7 +107,9 @@ def test_a_rebuild_makes_a_refused_session_anew_and_keeps_what_was_there(world: 
     world.home.sessions.mkdir(parents=True)
     world.home.meta("toy:a").write_bytes(b'{"schemaVersion": 99}')
     engine = world.engine()
-    assert engine.rebuild("a").events == 1
+    begun = rebuild.begin(engine, engine.resolve("a"))
+    assert rebuild.read(engine, begun).events == 1
+    rebuild.end(engine, begun)
     assert engine.bring_up_to_date().problems == {}
     engine.close()
     aside = list(world.home.sessions.glob("*.before-rebuild-1"))
