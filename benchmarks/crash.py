@@ -55,7 +55,7 @@ KINDS: Final[dict[str, Kind]] = {
         100_000,
     ),
     "store": Kind(
-        "a life of two sessions without an engine around them: anything that can happen, in any order",
+        "a life of one or two sessions without an engine around them: anything that can happen, in any order",
         lambda base: nullcontext(store.player(base)),
         1_000_000,
     ),

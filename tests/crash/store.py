@@ -1,4 +1,4 @@
-"""The parts that carry the promise, without an engine around them: a life of a few milliseconds.
+"""The parts that carry the promise, without an engine around them: a life of one or two sessions in a few milliseconds.
 
 What reads, keeps and appends is the production code: providers, fold, sink, twin, metadata, commands, keeper, recorder,
 appender, policy. Left out is what cannot lose anything: discovery (the logs are known), the index file (a cache; the
@@ -165,22 +165,27 @@ def _town(base: Path, names: Iterable[str]) -> Town:
     return Town(base, names, process)
 
 
+#: Whose sessions were met, the files as they were then, and what is not seen in them.
+_Begun = tuple[tuple[str, ...], Stored, dict[str, Any]]
+
+
 class Stage:
-    """Two sessions of each kind, met once and laid out again for every life."""
+    """One session of each kind, and two of each two, met once and laid out again for every life."""
 
     def __init__(self, base: Path) -> None:
         self._base = base
-        self._begun: list[tuple[tuple[str, ...], Stored, dict[str, Any]]] = []
-        for names in combinations(SESSIONS, 2):
-            shutil.rmtree(base, ignore_errors=True)
-            town = _town(base, names)
-            town.begin()
-            town.close()
-            self._begun.append((names, stored(base), town.saved()))
+        self._begun = [[self._begin(names) for names in combinations(SESSIONS, many)] for many in (1, 2)]
+
+    def _begin(self, names: tuple[str, ...]) -> _Begun:
+        shutil.rmtree(self._base, ignore_errors=True)
+        town = _town(self._base, names)
+        town.begin()
+        town.close()
+        return names, stored(self._base), town.saved()
 
     def play(self, number: int) -> None:
         dice = random.Random(number)
-        names, content, saved = dice.choice(self._begun)
+        names, content, saved = dice.choice(dice.choice(self._begun))
         lay_out(self._base, content)
         town = _town(self._base, names)
         town.restore(saved)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import random
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from kato_tui.core.errors import KatoError
 from tests.crash.days import DAYS
 from tests.crash.disk import LOST, MOODS, CrashingDiskFs, Disk
 from tests.crash.matrix import Lost, Truth, compare, ended, truth_of
+from tests.crash.stored import lay_out, stored
 from tests.crash.town import GEMINI, Town, check_state
 from tests.crashing import half
 
@@ -94,6 +94,11 @@ class Fault:
 class Sweep:
     def __init__(self, base: Path) -> None:
         self._base = base / "town"
+        begun = Town(self._base)
+        begun.begin()
+        begun.close()
+        self._saved = begun.saved()
+        self._begun = stored(self._base)
         self.truth, self.operations = self._quiet(only_syncs=False)
         self.syncs = self._quiet(only_syncs=True)[1]
 
@@ -107,10 +112,9 @@ class Sweep:
 
     def _town(self) -> Town:
         """All sessions are known: what is said from now on is live."""
-        shutil.rmtree(self._base, ignore_errors=True)
+        lay_out(self._base, self._begun)
         town = Town(self._base)
-        town.begin()
-        town.close()
+        town.restore(self._saved)
         return town
 
     def _live(self, town: Town) -> None:

@@ -48,7 +48,7 @@ class Fs:
         os.close(descriptor)
 
     def replace(self, source: Path, target: Path) -> None:
-        source.replace(target)
+        os.replace(source, target)  # noqa: PTH105 - as a method it takes the target apart anew, at every write
 
     def unlink(self, path: Path) -> None:
         path.unlink(missing_ok=True)
