@@ -127,8 +127,10 @@ def _prose(t: ClaudeTranslator, line: _Line, kind: str, text: str) -> bool:
     part = new_part(line.entry, line.known, kind, text) if line.entry is not None else text
     part = t.clean(part)
     if part.strip():
-        phase = line.phase if kind == events.ASSISTANT_MESSAGE else None
-        t.emit(kind, opt(text=part, phase=phase), **line.where)
+        payload: Record = {"text": part}
+        if line.phase is not None and kind == events.ASSISTANT_MESSAGE:
+            payload["phase"] = line.phase
+        t.emit(kind, payload, **line.where)
     else:
         line.repeated = True
     return True
@@ -150,9 +152,12 @@ def _tool_use(t: ClaudeTranslator, block: Record, line: _Line) -> bool:
     tool_input = block.get("input")
     if decisions.ask(t, call_id, name, tool_input, line.where):
         return True
+    payload: Record = {"toolCallId": call_id, "name": t.clean(name) or "tool"}
     description = tool_input.get("description") if isinstance(tool_input, dict) else None
-    described = t.clean(description) if isinstance(description, str) and description else None
-    payload = opt(toolCallId=call_id, name=t.clean(name) or "tool", description=described, input=tool_input)
+    if description and isinstance(description, str):
+        payload["description"] = t.clean(description)
+    if tool_input is not None:
+        payload["input"] = tool_input
     t.emit(events.TOOL_CALL, payload, **line.where)
     return True
 

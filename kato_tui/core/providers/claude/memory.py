@@ -104,19 +104,21 @@ class Memory:
     def begin_message(self, message_id: str) -> Record:
         entry: Record = {"usage": [0, 0, 0, 0], "blocks": []}
         self.messages[key(message_id)] = entry
-        _trim(self.messages, MAX_MESSAGES)
+        if len(self.messages) > MAX_MESSAGES:
+            _trim(self.messages, MAX_MESSAGES)
         return entry
 
     def open_tool(self, call_id: str, name: str, since: str | None) -> None:
         self.open[key(call_id)] = [name[:MAX_KEY], since]
-        _trim(self.open, MAX_OPEN)
+        if len(self.open) > MAX_OPEN:
+            _trim(self.open, MAX_OPEN)
 
     def close_tool(self, call_id: str) -> str:
         """The name of the tool whose result has come, or nothing when its call is not known."""
         return str(self.open.pop(key(call_id), [""])[0])
 
     def asked(self, call_id: str) -> Record | None:
-        return self.decisions.get(key(call_id))
+        return self.decisions.get(key(call_id)) if self.decisions else None
 
     def remember_decision(self, call_id: str, asked: Record) -> None:
         self.decisions[key(call_id)] = asked

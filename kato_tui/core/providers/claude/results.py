@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kato_tui.core import text as texts
 from kato_tui.core.model import events
-from kato_tui.core.providers.base import Record, opt, text_of
+from kato_tui.core.providers.base import Record, text_of
 from kato_tui.core.providers.claude import activity, authorship, decisions
 
 if TYPE_CHECKING:
@@ -74,7 +74,8 @@ def _beside(t: ClaudeTranslator, block: Any) -> None:
 
 def _result(t: ClaudeTranslator, call_id: str, block: Record, extra: Any) -> None:
     text = _content_text(t, block.get("content"))
-    failed = block.get("is_error") if isinstance(block.get("is_error"), bool) else None
+    failed = block.get("is_error")
+    failed = failed if isinstance(failed, bool) else None
     if not text and not isinstance(extra, dict):
         text = _content_text(t, extra)
     text, reminders = split_reminders(text)
@@ -82,7 +83,13 @@ def _result(t: ClaudeTranslator, call_id: str, block: Record, extra: Any) -> Non
     t.set_state(activity.busy)
     if not decisions.answer(t, call_id, text, extra, failed):
         structured = structured_result(extra, text) if isinstance(extra, dict) else None
-        payload = opt(toolCallId=call_id, text=text or None, json=structured or None, isError=failed)
+        payload: Record = {"toolCallId": call_id}
+        if text:
+            payload["text"] = text
+        if structured:
+            payload["json"] = structured
+        if failed is not None:
+            payload["isError"] = failed
         t.emit(events.TOOL_RESULT, payload, **t.here)
         words = authorship.rejection_words(text) if failed else None
         if words and not t.other_agent:

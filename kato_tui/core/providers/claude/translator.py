@@ -39,8 +39,6 @@ _PEEKED: Final = {
     for name in ("file-history-snapshot", "last-prompt", "permission-mode", "mode", "bridge-session")
 }
 _PEEK_PREFIX: Final = b'{"type":"'
-#: Nine of ten records.
-_PLAIN: Final = ("assistant", "user")
 _SUBTYPED: Final = {"system": "subtype", "queue-operation": "operation"}
 
 
@@ -69,9 +67,11 @@ class ClaudeTranslator(Translator):
         return self.memory.save()
 
     def record_type(self, record: Record) -> str:
-        kind = text_of(record.get("type"))
-        if kind in _PLAIN:
-            return kind
+        kind = record.get("type")
+        if kind == "assistant" or kind == "user":
+            # Nine of ten records.
+            return str(kind)
+        kind = text_of(kind)
         if kind == "attachment":
             attachment = record.get("attachment")
             part = text_of(attachment.get("type")) if isinstance(attachment, dict) else ""
@@ -88,7 +88,8 @@ class ClaudeTranslator(Translator):
 
     def translate(self, record: Record) -> None:
         self.memory.records += 1
-        handler = HANDLERS.get(text_of(record.get("type")))
+        kind = record.get("type")
+        handler = HANDLERS.get(kind) if isinstance(kind, str) else None
         if handler is None:
             self.keep_raw(self._type, record, timestamp=stamp(record.get("timestamp")), event_id=_id(record))
         else:
@@ -169,16 +170,15 @@ class ClaudeTranslator(Translator):
         return True
 
     def _envelope_facts(self, record: Record, time: str | None) -> None:
-        facts = self.facts
+        facts, get = self.facts, record.get
         if time:
             facts.saw_time(time)
         # cwd and branch change inside one file (cd, worktrees): the newest counts.
-        cwd, branch, version = record.get("cwd"), record.get("gitBranch"), record.get("version")
-        if cwd and cwd != facts.cwd and isinstance(cwd, str):
+        if (cwd := get("cwd")) != facts.cwd and cwd and isinstance(cwd, str):
             facts.cwd = cwd
-        if branch and branch != facts.git_branch and isinstance(branch, str):
+        if (branch := get("gitBranch")) != facts.git_branch and branch and isinstance(branch, str):
             facts.git_branch = branch
-        if version and version != facts.cli_version and isinstance(version, str):
+        if (version := get("version")) != facts.cli_version and version and isinstance(version, str):
             facts.cli_version = version
         if not facts.resume_ids and self.source.kind == "main":
             self._resume_fact(record)

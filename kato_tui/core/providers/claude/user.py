@@ -34,9 +34,10 @@ def translate(t: ClaudeTranslator, record: Record) -> None:
         t.keep_raw("user", record)
         return
     t.enter(record)
-    if any(isinstance(block, dict) and block.get("type") == "tool_result" for block in content):
-        results.translate(t, record, content)
-        return
+    for block in content:
+        if isinstance(block, dict) and block.get("type") == "tool_result":
+            results.translate(t, record, content)
+            return
     parts, media = read_blocks(t, content)
     _prompt_line(t, record, parts, media)
 
