@@ -72,14 +72,20 @@ def _log(kind: str, picked: list[int]) -> tuple[Place, bytes]:
 
 @kinds
 @settings(max_examples=25)
-@given(picked=choices, cuts=cuts, chunk=st.sampled_from([100, 4 << 20]))
+@given(picked=choices, cuts=cuts, chunk=st.sampled_from([100, 4 << 20]), piece=st.sampled_from([0, 700, 4 << 20]))
 def test_a_log_in_any_pieces_with_restarts_between_gives_the_twin_of_one_pass(
-    tmp_path_factory: pytest.TempPathFactory, kind: str, picked: list[int], cuts: list[tuple[int, bool]], chunk: int
+    tmp_path_factory: pytest.TempPathFactory,
+    kind: str,
+    picked: list[int],
+    cuts: list[tuple[int, bool]],
+    chunk: int,
+    piece: int,
 ) -> None:
     place, data = _log(kind, picked)
     machine = Machine(tmp_path_factory.mktemp("pieces"), place)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reader, "CHUNK", chunk)
+        patch.setattr(reader, "PIECE", piece)
         engine = machine.engine()
         for cut, restart in [*sorted((cut % (len(data) + 1), again) for cut, again in cuts), (len(data), True)]:
             machine.write(data[:cut])

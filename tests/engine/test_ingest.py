@@ -37,15 +37,21 @@ def bench(home: Home, clock: ManualClock, tmp_path: Path) -> Bench:
     return Bench(home, clock, tmp_path / "talk.jsonl")
 
 
-@given(log=records, cuts=st.lists(st.integers(0, 10_000), max_size=8), chunk=st.sampled_from([7, 64, 4096]))
+@given(
+    log=records,
+    cuts=st.lists(st.integers(0, 10_000), max_size=8),
+    chunk=st.sampled_from([7, 64, 4096]),
+    piece=st.sampled_from([0, 30, 300, 4096]),
+)
 def test_any_pieces_with_restarts_between_give_the_twin_of_one_pass(
-    tmp_path_factory: pytest.TempPathFactory, log: list[bytes], cuts: list[int], chunk: int
+    tmp_path_factory: pytest.TempPathFactory, log: list[bytes], cuts: list[int], chunk: int, piece: int
 ) -> None:
     base = tmp_path_factory.mktemp("pieces")
     bench = _bench(base)
     data = b"".join(log)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reader, "CHUNK", chunk)
+        patch.setattr(reader, "PIECE", piece)
         for cut in [*sorted(cut % (len(data) + 1) for cut in cuts), len(data)]:
             bench.path.write_bytes(data[:cut])
             bench.ingest()

@@ -35,24 +35,33 @@ def _all(lines: LineReader) -> list[tuple[int, reader.Line]]:
 
 @given(
     data=st.lists(st.sampled_from([b"a", b"\n", b"\r", b"\xe2\x80\xa8", b"xyz", b"\x00"]), max_size=60).map(b"".join),
-    chunk=st.integers(1, 9),
+    chunk=st.integers(1, 40),
+    piece=st.integers(0, 9),
+    most=st.integers(1, 5),
     compressed=st.booleans(),
 )
-def test_any_chunk_size_gives_the_same_lines(
-    tmp_path_factory: pytest.TempPathFactory, data: bytes, chunk: int, compressed: bool
+def test_any_sizes_of_chunks_and_pieces_give_the_same_lines(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes, chunk: int, piece: int, most: int, compressed: bool
 ) -> None:
     path = tmp_path_factory.mktemp("reader") / "log"
     path.write_bytes(zstandard.compress(data) if compressed else data)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reader, "CHUNK", chunk)
+        patch.setattr(reader, "PIECE", piece)
+        patch.setattr(reader, "MAX_LINES", most)
         lines = _all(LineReader(_source(path, compressed=compressed)))
     assert [text for _, text in lines] == data.split(b"\n")[:-1]
     assert all(isinstance(text, bytes) and data[at : at + len(text) + 1] == text + b"\n" for at, text in lines)
 
 
-@given(sizes=st.lists(st.integers(0, 60), min_size=1, max_size=12), chunk=st.integers(1, 30), limit=st.integers(5, 40))
+@given(
+    sizes=st.lists(st.integers(0, 60), min_size=1, max_size=12),
+    chunk=st.integers(1, 30),
+    piece=st.integers(0, 30),
+    limit=st.integers(5, 40),
+)
 def test_long_lines_are_hashed_in_passing(
-    tmp_path_factory: pytest.TempPathFactory, sizes: list[int], chunk: int, limit: int
+    tmp_path_factory: pytest.TempPathFactory, sizes: list[int], chunk: int, piece: int, limit: int
 ) -> None:
     path = tmp_path_factory.mktemp("long") / "log"
     wanted = [bytes([97 + number % 26]) * size for number, size in enumerate(sizes)]
@@ -60,6 +69,7 @@ def test_long_lines_are_hashed_in_passing(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reader, "CHUNK", chunk)
         patch.setattr(reader, "MAX_LINE", limit)
+        patch.setattr(reader, "PIECE", piece)
         lines = LineReader(_source(path))
         found = _all(lines)
     assert [start for start, _ in found] == [sum(len(line) + 1 for line in wanted[:n]) for n in range(len(wanted))]

@@ -247,26 +247,33 @@ class SessionIngest:
         return any(cursor is not None and cursor.replaying for cursor in cursors)
 
     def _batch(self) -> bool:
+        """Piece by piece what the reader has in memory, then all of it to disk at once."""
         assert self._fold is not None
         limit = self._metadata.ingest_cursor if self._catching_up else None
         records = self._fold.advance(limit)
         if records is None and not self._orphans:
             return self._end_pass()
-        found = records if records is not None else []
-        wanted = self._new_commands(found)
-        if self._sink is not None:
-            before = self._twin.next_seq
-            placed = self._sink.write(found, self._captured_at())
-            self.report.events += self._twin.next_seq - before
-            self._due = [(seq, draft) for seq, draft in self._orphans + placed if id(draft) in wanted]
-            self._orphans = []
-        elif wanted:
-            raise _TwinWanted
+        before, captured_at = self._twin.next_seq, self._captured_at()
+        self._take(records or [], captured_at)
+        while records is not None and self._fold.ready and self._twin.staged_bytes <= reader.CHUNK:
+            records = self._fold.advance(limit)
+            self._take(records or [], captured_at)
+        self._twin.flush()
+        self.report.events += self._twin.next_seq - before
         if records is None or self._fold.at_end(limit):
             # The pass ends with this batch: its marks are written once. Most sessions are a single batch.
             return self._end_pass()
         self._save()
         return True
+
+    def _take(self, records: list[list[Draft]], captured_at: str | None) -> None:
+        wanted = self._new_commands(records)
+        if self._sink is not None:
+            placed = self._sink.take(records, captured_at)
+            self._due += [(seq, draft) for seq, draft in self._orphans + placed if id(draft) in wanted]
+            self._orphans = []
+        elif wanted:
+            raise _TwinWanted
 
     def _new_commands(self, records: list[list[Draft]]) -> set[int]:
         if self._ledger is None:
@@ -315,6 +322,7 @@ class SessionIngest:
     def _restart(self) -> None:
         """The source was rewritten: read it from the start. What the twin holds stays, whatever its source lost."""
         self.close()
+        self._twin.unstage()
         self.report.counters["rewrites"] += 1
         started = self._start(replaying=self._keep_twin and self._twin.next_seq > 1)
         changes: dict[str, Any] = {"ingest_cursor": started, "parser_state": {}}

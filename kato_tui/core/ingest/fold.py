@@ -40,6 +40,8 @@ class Fold:
         self._sources = sources
         self._at = self._find(cursor.generation) if cursor is not None else 0
         self._cursor = cursor if cursor is not None else start_of(provider, sources[0])
+        #: Lines up to here, where that is further than `_cursor`, which is only brought up when it is asked for.
+        self._number: int | None = None
         self._translator = self._begin(state if cursor is not None else None, facts if cursor is not None else None)
         self._reader: reader.LineReader | None = None
         #: How a document was taken up again: `resume`, `resync` (its anchor had moved) or `replay`.
@@ -68,8 +70,16 @@ class Fold:
         return self._reached(until) or (self._reader is not None and self._reader.at_end)
 
     @property
+    def ready(self) -> bool:
+        """Whether the next records are in memory already."""
+        return self._reader is not None and self._reader.ready
+
+    @property
     def cursor(self) -> IngestCursor:
         """Just after the last record given out."""
+        if self._number is not None and self._reader is not None:
+            self._cursor = self._line_cursor(self._reader, self._number)
+            self._number = None
         return self._cursor
 
     @property
@@ -84,6 +94,7 @@ class Fold:
 
     def close(self) -> None:
         if self._reader is not None:
+            self._cursor = self.cursor
             self._reader.close()
             self._reader = None
 
@@ -107,7 +118,7 @@ class Fold:
         if self._source.layout == "document":
             # What follows a document is beyond `until`. A document that changed since is folded by both passes.
             return self._folded_document or (until.anchor is not None and self._cursor.anchor == until.anchor)
-        return self._cursor.byte_offset >= until.byte_offset
+        return self.cursor.byte_offset >= until.byte_offset
 
     def _next_source(self) -> None:
         """A file that continues another goes on with its state; one that follows a document repeats it."""
@@ -130,19 +141,19 @@ class Fold:
     def _lines(self, until: IngestCursor | None) -> list[list[Draft]] | None:
         if self._reader is None:
             self._reader = self._open()
-        offset = self._reader.offset
+        begun = offset = self._reader.offset
         lines = self._reader.batch()
         if not lines:
             return None
         by_offset = self._provider.cursor_kind == "byte-offset"
-        number = self._cursor.line_hint
+        number = self._number if self._number is not None else self._cursor.line_hint
         limit = until.byte_offset if until is not None and until.generation == self._cursor.generation else None
         records: list[list[Draft]] = []
         feed = self._translator.feed
         for line in lines:
             if limit is not None and offset >= limit:
                 # The rest was already folded by the pass that this one catches up with.
-                self._cursor = until if until is not None else self._cursor
+                self._cursor, self._number = until or self._cursor, None
                 return records
             at = offset if by_offset else number
             if isinstance(line, bytes):
@@ -154,8 +165,8 @@ class Fold:
             number += 1
             if drafts:
                 records.append(drafts)
-        self.bytes_read += self._reader.offset - self._cursor.byte_offset
-        self._cursor = self._line_cursor(self._reader, number)
+        self.bytes_read += self._reader.offset - begun
+        self._number = number
         return records
 
     def _line_cursor(self, lines: reader.LineReader, number: int) -> IngestCursor:

@@ -60,8 +60,8 @@ class TwinSink:
         """Whether the twin holds recovered events that the source has not given again."""
         return self._next is not None
 
-    def write(self, records: list[list[Draft]], captured_at: str | None) -> list[Placed]:
-        """Append what is new of `records` (the drafts of each) and wait until it is on disk.
+    def take(self, records: list[list[Draft]], captured_at: str | None) -> list[Placed]:
+        """Stage what is new of `records` (the drafts of each): the twin's `flush` writes it.
 
         Gives the commands among what the metadata does not know yet, each with its seq.
         """
@@ -84,8 +84,7 @@ class TwinSink:
                 else:
                     self.duplicates += 1
         self.news = self.news or bool(fresh)
-        first = self.twin.next_seq
-        self.twin.append(fresh, captured_at)
+        first = self.twin.stage(fresh, captured_at)
         placed = enumerate(fresh, start=first)
         return self._commands + [(seq, draft) for seq, draft in placed if draft.kind == USER_COMMAND]
 
@@ -114,7 +113,7 @@ class TwinSink:
 
     def _came_back(self, draft: Draft) -> bool:
         if self._returned is None:
-            self._returned = Returning(self._provider, self.twin.read())
+            self._returned = Returning(self._provider, self._stored())
             self._known = self._returned.known
         return self._returned.holds(draft, self._returned.known.key(draft))
 
@@ -129,11 +128,16 @@ class TwinSink:
     def _identities(self, fresh: list[Draft]) -> Identities:
         """Made at the first draft that may be a repetition: most sessions never need them."""
         if self._known is None:
-            self._known = Identities.of_events(self._provider, self.twin.read())
+            self._known = Identities.of_events(self._provider, self._stored())
             for draft in fresh:
                 self._known.add(self._known.key(draft))
             self._known.begin()
         return self._known
+
+    def _stored(self) -> Iterator[dict[str, Any]]:
+        """All that the twin holds, what was staged included."""
+        self.twin.flush()
+        return self.twin.read()
 
     def _step_pending(self) -> None:
         assert self._pending is not None

@@ -195,6 +195,10 @@ class Twin(TwinReader):
         super().__init__(path, next_seq, length)
         self._fs = fs
         self._encoder = encoder
+        #: Lines that are to be written together, and how many events they are.
+        self._staged: list[bytes] = []
+        self._staged_events = 0
+        self.staged_bytes = 0
 
     def recover(self) -> int:
         """Take in whole lines that a crash kept from the metadata, cut off a torn tail; the number of such lines."""
@@ -226,9 +230,30 @@ class Twin(TwinReader):
 
     def append(self, drafts: list[Draft], captured_at: str | None = None) -> None:
         """Write `drafts` as the next events and wait until they are on disk. All of them, or none."""
-        if not drafts:
+        self.stage(drafts, captured_at)
+        self.flush()
+
+    def stage(self, drafts: list[Draft], captured_at: str | None = None) -> int:
+        """Take `drafts` as the next events, to be written by the next `flush`; gives the seq of the first."""
+        first = self.next_seq + self._staged_events
+        if drafts:
+            lines = self._encoder.encode(drafts, first, captured_at)
+            self._staged.append(lines)
+            self._staged_events += len(drafts)
+            self.staged_bytes += len(lines)
+        return first
+
+    def unstage(self) -> tuple[bytes, int]:
+        """Forget what was staged; gives it."""
+        block, count = self._staged[0] if len(self._staged) == 1 else b"".join(self._staged), self._staged_events
+        self._staged, self._staged_events, self.staged_bytes = [], 0, 0
+        return block, count
+
+    def flush(self) -> None:
+        """Write what was staged and wait until it is on disk. All of it, or none."""
+        block, count = self.unstage()
+        if not count:
             return
-        block = self._encoder.encode(drafts, self.next_seq, captured_at)
         descriptor = self._fs.open_append(self.path)
         try:
             try:
@@ -243,7 +268,7 @@ class Twin(TwinReader):
         if self.length == 0:
             self._fs.sync_folder(self.path.parent)
         self.length += len(block)
-        self.next_seq += len(drafts)
+        self.next_seq += count
 
     def _refuse_other_versions(self, line: bytes) -> None:
         """A line that is whole in another version's form is no torn tail: it must not be cut off."""
