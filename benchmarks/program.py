@@ -198,6 +198,18 @@ class Terminal(Program):
         while (left := deadline - time.perf_counter()) > 0:
             self._take(left)
 
+    @contextlib.contextmanager
+    def read_on(self) -> Iterator[None]:
+        """Another process reads what is written meanwhile: a program whose terminal is full stands still."""
+        reader = os.fork()
+        if reader == 0:
+            self.drain(3600)
+        try:
+            yield
+        finally:
+            os.kill(reader, signal.SIGKILL)
+            os.waitpid(reader, 0)
+
     def press(self, key: str, shows: str) -> float:
         """Press a key; the seconds until `shows` was written."""
         begun = time.perf_counter()

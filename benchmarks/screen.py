@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import statistics
 import sys
 import time
@@ -13,7 +12,7 @@ from benchmarks.bench import Bench
 from benchmarks.corpus import MB
 from benchmarks.latency import APPENDS, cost_of_stream, recorded
 from benchmarks.processes import many_sessions
-from benchmarks.program import KATO, Place, Terminal, percentile
+from benchmarks.program import KATO, Log, Place, Terminal, percentile
 from benchmarks.registry import Result, at_most, measurement
 
 _BARE: Final = """
@@ -72,34 +71,46 @@ def screen(bench: Bench) -> Iterator[Result]:
         log, _ = recorded(place, link)
         engine.settle()
         terminal = dashboard(place)
-        terminal.until("hello")
-        terminal.drain(5)
-        before = terminal.cpu()
-        terminal.drain(_IDLE)
-        share = 100 * (terminal.cpu() - before) / _IDLE
-        yield Result(
-            "dashboard idle, 2,000 sessions: CPU", share, "%", at_most(1), f"over {_IDLE:.0f} s, the screen's part"
-        )
-        yield Result("dashboard idle, 2,000 sessions: RSS", terminal.memory() / MB, "MB")
-        took: list[float] = []
-        for number in range(APPENDS):
-            word = f"append-{number:04}-end"
-            begun = time.perf_counter()
-            log.say(word)
-            terminal.until(word, 10)
-            took.append(1000 * (time.perf_counter() - begun))
-            terminal.drain(0.4)
-        detail = f"p50 {percentile(took, 0.5):.0f} ms, slowest {max(took):.0f} ms of {APPENDS}"
-        yield Result("append to screen: p95", percentile(took, 0.95), "ms", at_most(150), detail)
-        reader = os.fork()
-        if reader == 0:
-            terminal.drain(3600)
-        share, said = cost_of_stream(log, terminal)
-        os.kill(reader, 9)
-        os.waitpid(reader, 0)
-        detail = f"{said:,} events; the engine is another process"
-        yield Result("dashboard at 1,000 events/s: CPU of the screen", share, "% of a core", at_most(20), detail)
+        yield from _lived_with(terminal, log, "attached dashboard", idle=1.0, busy=20)
         terminal.close()
+
+
+@measurement("alone")
+def alone(bench: Bench) -> Iterator[Result]:
+    """The same of a dashboard that has its engine within."""
+    place = many_sessions(bench)
+    terminal = dashboard(place)
+    terminal.until("Sessions")
+    link = place.connect()
+    with terminal.read_on():
+        log, _ = recorded(place, link)
+    link.close()
+    yield from _lived_with(terminal, log, "dashboard and engine", idle=1.0, busy=45)
+    terminal.close()
+
+
+def _lived_with(terminal: Terminal, log: Log, who: str, *, idle: float, busy: float) -> Iterator[Result]:
+    """What it costs when nothing happens, how soon a word is on the screen, what a thousand a second cost."""
+    terminal.until("hello")
+    terminal.drain(5)
+    before = terminal.cpu()
+    terminal.drain(_IDLE)
+    share = 100 * (terminal.cpu() - before) / _IDLE
+    yield Result(f"{who}, idle, 2,000 sessions: CPU", share, "%", at_most(idle), f"over {_IDLE:.0f} s")
+    yield Result(f"{who}, idle, 2,000 sessions: RSS", terminal.memory() / MB, "MB")
+    took: list[float] = []
+    for number in range(APPENDS):
+        word = f"append-{number:04}-end"
+        begun = time.perf_counter()
+        log.say(word)
+        terminal.until(word, 10)
+        took.append(1000 * (time.perf_counter() - begun))
+        terminal.drain(0.4)
+    detail = f"p50 {percentile(took, 0.5):.0f} ms, slowest {max(took):.0f} ms of {APPENDS}"
+    yield Result(f"append to {who}: p95", percentile(took, 0.95), "ms", at_most(150), detail)
+    with terminal.read_on():
+        share, said = cost_of_stream(log, terminal)
+    yield Result(f"{who} at 1,000 events/s: CPU", share, "% of a core", at_most(busy), f"{said:,} events")
 
 
 @measurement("keys")
