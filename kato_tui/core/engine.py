@@ -333,7 +333,7 @@ class Engine:
 
     def finished(self, session: FoundSession, ingest: SessionIngest, first: int) -> None:
         self._account(session.key, ingest.report)
-        if session.key in self._watched:
+        if session.key in self._watched and self._has_news(session):
             self.latency_ms = max(0.0, self.clock.now().timestamp() * 1000 - session.stamp.mtime_ns / 1e6)
         self._watched.add(session.key)
         for outcome in ingest.report.outcomes:
@@ -477,6 +477,11 @@ class Engine:
         if source.path != texts.written_name(str(session.sources[-1].path)):
             return True
         return self.keeps_twin(session) and entry.twin_lags
+
+    def _has_news(self, session: FoundSession) -> bool:
+        """Whether the log was written to since it was read last: a second look at an old one takes no time."""
+        entry = self.index.entries.get(session.key)
+        return entry is None or entry.source is None or entry.source.mtime_ns != session.stamp.mtime_ns
 
     def _mark_gone(self, key: str) -> None:
         """A log that was deleted takes nothing with it: twin, facts and recordings stay."""

@@ -90,6 +90,21 @@ def test_without_twins_only_facts_are_kept(world: World) -> None:
     later.close()
 
 
+def test_the_delay_is_taken_of_what_is_new_and_not_of_another_look_at_what_is_old(world: World) -> None:
+    path = world.log("a.jsonl", say("one"))
+    engine = world.engine()
+    engine.bring_up_to_date()
+    assert engine.latency_ms is None
+    engine.freshen("toy:a", keep_twin=True)
+    assert engine.latency_ms is None
+    with path.open("ab") as log:
+        log.write(say("two"))
+    engine.discover()
+    engine.freshen("toy:a", keep_twin=True)
+    assert engine.latency_ms is not None
+    engine.close()
+
+
 def test_one_broken_session_does_not_hold_up_the_others(world: World) -> None:
     world.log("a.jsonl", say("one"))
     world.log("b.jsonl", say("two"))
