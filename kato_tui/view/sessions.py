@@ -12,6 +12,7 @@ from kato_tui.view.safe import safe
 from kato_tui.view.words import STATES, Json, amount, moment, project, since
 
 STALE: Final = timedelta(days=7)
+_LIVELY: Final = timedelta(days=1)
 #: The names of the orders, in the order the key goes through them.
 SORTS: Final = ("activity", "state", "provider", "project", "tokens", "unseen")
 
@@ -197,6 +198,9 @@ def state(session: Json, now: datetime) -> Line:
         return (Piece("✗ needs rebuild", "bad"),)
     reason = str(session.get("reason"))
     tone = _TONES.get(reason, "text")
+    if tone == "good" and not is_recent(session, now, _LIVELY):
+        # As its log has it; but whoever was at work days ago hardly still is.
+        tone = "muted"
     words = STATES.get(reason) or safe(reason, 12)
     tool = session.get("tool") if reason == "acting" else None
     if tool:

@@ -192,6 +192,12 @@ def test_the_gauge_of_the_context(used: int | None, room: int | None, told: str,
     assert sessions.context(_session(1, contextTokens=used, contextWindow=room)) == (Piece(told, tone),)
 
 
+@pytest.mark.parametrize(("last", "tone"), [(_ago(hours=5), "good"), (_ago(days=2), "muted"), (None, "muted")])
+def test_work_that_stands_still_for_days_is_told_without_colour(last: str | None, tone: Tone) -> None:
+    line = sessions.state(_session(1, state="working", reason="thinking", lastActivity=last), NOW)
+    assert line[0] == Piece("● thinking", tone)
+
+
 def test_a_session_calls_when_it_begins_to_wait_and_not_when_it_goes_on_waiting() -> None:
     working = _session(1, state="working", reason="thinking")
     asking, idle = _session(1, reason="decision"), _session(1)
