@@ -6,8 +6,8 @@ Every message holds a token that stands nowhere else, so that lost, repeated and
 from __future__ import annotations
 
 import os
-import random
 import re
+import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -26,7 +26,7 @@ from kato_tui.core.providers.registry import PROVIDERS
 from kato_tui.core.record import recorder
 from kato_tui.core.store.fs import Fs
 from kato_tui.core.store.index import IndexStore
-from kato_tui.core.store.sessions import SessionStore
+from kato_tui.core.store.sessions import read_metadata
 from tests.conftest import ManualClock
 from tests.crash.disk import Disk, DiskFs
 from tests.unit import claude_log, codex_log, gemini_log
@@ -73,7 +73,7 @@ class Log:
 
     def token(self) -> str:
         self.number += 1
-        mark = random.Random(f"{self.name} {self.number}").getrandbits(32)
+        mark = zlib.crc32(f"{self.name} {self.number}".encode())
         return f"token-{self.name}-{self.number:05}-of-its-own-{mark:08x}"
 
     def turn(self, words: str = "", reply: str = "") -> None:
@@ -250,7 +250,8 @@ class Town:
         self.poll()
 
     def metadata(self, name: str) -> SessionMetadata | None:
-        return SessionStore(self.home, self.clock).load(self.logs[name].key)
+        path = self.home.meta(self.logs[name].key)
+        return read_metadata(path) if path.exists() else None
 
     def recordings(self, name: str) -> list[Recording]:
         metadata = self.metadata(name)

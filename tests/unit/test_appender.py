@@ -31,6 +31,7 @@ def _hole(start: int, end: int) -> bytes:
         pytest.param(_hole(30, 50), id="a hole within the bytes that a new file is known by"),
         pytest.param(_hole(0, 20), id="a hole where they begin"),
         pytest.param(_hole(7, 70), id="a hole with little left around it"),
+        pytest.param(_hole(0, 80), id="a hole with but a few bytes behind it"),
         pytest.param(_hole(30, 50)[:80], id="a hole, and the end torn off"),
         pytest.param(_hole(10, 20)[:80], id="a hole where they begin, and the end torn off"),
         pytest.param(_hole(10, 20)[:80] + bytes(9), id="the same, and zeros for the end"),

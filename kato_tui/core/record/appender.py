@@ -225,9 +225,9 @@ def _places(tail: bytes, chunk: bytes, sure: int) -> Iterator[int]:
         yield place
         place = tail.find(chunk[:sure], place + 1)
     text = tail.rstrip(b"\0")
-    last = text[-_OURS_FOR_SURE:]
+    last = text[text.rfind(b"\0") + 1 :][-_OURS_FOR_SURE:]
     place = len(text) - len(last) - chunk.find(last)
-    if len(last) == _OURS_FOR_SURE and last in chunk and place >= 0 and b"\0" in text[place:]:
+    if last and chunk.count(last) == 1 and place >= 0 and b"\0" in text[place:]:
         yield place
 
 
