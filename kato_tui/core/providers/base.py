@@ -7,11 +7,13 @@ give the same drafts, facts and state, however they are cut into batches and whe
 from __future__ import annotations
 
 import hashlib
+import shlex
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Final, Literal
 
 import orjson
@@ -116,6 +118,10 @@ class Provider(ABC):
 
     name: ClassVar[str]
     cursor_kind: ClassVar[CursorKind] = "byte-offset"
+    #: What resumes a session of this assistant, before its id; empty where nothing does.
+    resume_words: ClassVar[str] = ""
+    #: By kind, the field that alone tells two events of one provider id apart; without one, the whole payload does.
+    identity_fields: ClassVar[Mapping[str, str]] = MappingProxyType({})
     #: False where a rewritten log gives old records new ids: a replay then goes by content as well.
     stable_ids: ClassVar[bool] = True
 
@@ -149,9 +155,10 @@ class Provider(ABC):
         """
         return sorted(sources, key=lambda s: (not s.compressed, _mtime(s.path), str(s.path)))[-1:]
 
-    def identity_payload(self, kind: str, payload: Record) -> Any:  # noqa: ARG002
+    def identity_payload(self, kind: str, payload: Record) -> Any:
         """The part of a payload that tells two events of one provider id apart."""
-        return payload
+        field = self.identity_fields.get(kind)
+        return payload.get(field) if field else payload
 
     def facts_beside(self, source: SourceFile, facts: Facts) -> None:  # noqa: ARG002
         """Add what is not in the log itself but in small files beside it."""
@@ -161,9 +168,12 @@ class Provider(ABC):
         """The ids of those sessions whose process has ended, as far as the provider keeps a registry of processes."""
         return set()
 
-    def resume_command(self, facts: Facts) -> str | None:  # noqa: ARG002
-        """The shell command that resumes the session in its own assistant, if there is one."""
-        return None
+    def resume_command(self, facts: Facts) -> str | None:
+        """The shell command that resumes the session in its own assistant, from the folder that it belongs to."""
+        if not (self.resume_words and facts.resume_ids):
+            return None
+        command = f"{self.resume_words} {shlex.quote(facts.resume_ids[-1])}"
+        return f"cd {shlex.quote(facts.cwd)} && {command}" if facts.cwd else command
 
 
 def _mtime(path: Path) -> int:

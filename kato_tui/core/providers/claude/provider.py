@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -14,6 +13,8 @@ from kato_tui.core.providers.claude.translator import ClaudeTranslator
 
 class Claude(Provider):
     name = "claude"
+    #: It only finds a session from the directory it belongs to.
+    resume_words = "claude --resume"
 
     def roots(self, environ: Mapping[str, str], home: Path) -> list[Path]:
         return files.roots(environ, home)
@@ -50,10 +51,3 @@ class Claude(Provider):
             for project, sessions in by_project.items()
             for session in sessions & told[project.parent.parent / "sessions"]
         }
-
-    def resume_command(self, facts: Facts) -> str | None:
-        """`claude --resume` only finds a session from the directory it belongs to."""
-        if not facts.resume_ids:
-            return None
-        command = f"claude --resume {shlex.quote(facts.resume_ids[-1])}"
-        return f"cd {shlex.quote(facts.cwd)} && {command}" if facts.cwd else command

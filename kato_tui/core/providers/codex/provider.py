@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +28,8 @@ _IDENTITY: Final[dict[str, str]] = {
 
 class Codex(Provider):
     name: ClassVar[str] = "codex"
+    resume_words: ClassVar[str] = "codex resume"
+    identity_fields: ClassVar[Mapping[str, str]] = _IDENTITY
 
     def roots(self, environ: Mapping[str, str], home: Path) -> list[Path]:
         base = Path(environ["CODEX_HOME"]) if environ.get("CODEX_HOME") else home / ".codex"
@@ -74,16 +75,6 @@ class Codex(Provider):
         for source in sources:
             generations.setdefault(source.generation, []).append(source)
         return [super(Codex, self).order(generations[key])[0] for key in sorted(generations)]
-
-    def identity_payload(self, kind: str, payload: Record) -> Any:
-        field = _IDENTITY.get(kind)
-        return payload.get(field) if field else payload
-
-    def resume_command(self, facts: Facts) -> str | None:
-        if not facts.resume_ids:
-            return None
-        resume = f"codex resume {shlex.quote(facts.resume_ids[-1])}"
-        return f"cd {shlex.quote(facts.cwd)} && {resume}" if facts.cwd else resume
 
 
 def _with_parent(source: SourceFile, meta: Record) -> SourceFile:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from kato_tui.core.model import events
 from kato_tui.core.model.events import CursorKind
@@ -33,6 +32,8 @@ _IDENTITY: Final[dict[str, str]] = {
 
 class Gemini(Provider):
     name: ClassVar[str] = "gemini"
+    resume_words: ClassVar[str] = "gemini --resume"
+    identity_fields: ClassVar[Mapping[str, str]] = _IDENTITY
     cursor_kind: ClassVar[CursorKind] = "item-index"
 
     def roots(self, environ: Mapping[str, str], home: Path) -> list[Path]:
@@ -88,16 +89,6 @@ class Gemini(Provider):
         for source in sorted(sources, key=_freshness):
             newest[source.generation] = source
         return [newest[generation] for generation in sorted(newest)]
-
-    def identity_payload(self, kind: str, payload: Record) -> Any:
-        field = _IDENTITY.get(kind)
-        return payload.get(field) if field else payload
-
-    def resume_command(self, facts: Facts) -> str | None:
-        if not facts.resume_ids:
-            return None
-        command = f"gemini --resume {shlex.quote(facts.resume_ids[-1])}"
-        return f"cd {shlex.quote(facts.cwd)} && {command}" if facts.cwd else command
 
     def facts_beside(self, source: SourceFile, facts: Facts) -> None:
         """Chats rarely name their folder; since 0.29 a file of their project does."""
