@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,16 @@ class Machine:
     def host(self) -> Host:
         return Host(Engine(self.home, CONFIG, PROVIDERS, {}, self.base), CONFIG, workers=0)
 
+    @contextmanager
+    def engine(self) -> Iterator[Host]:
+        """One that runs before any dashboard does."""
+        host = self.host()
+        host.start()
+        try:
+            yield host
+        finally:
+            host.close()
+
     def link(self) -> Link:
         return attach(self.home, self.host)
 
@@ -63,9 +73,7 @@ async def until(pilot: Pilot[Any], condition: Callable[[], Any]) -> None:
 
 async def test_a_dashboard_attaches_to_the_engine_that_runs_and_leaves_it_running(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
-    host = machine.host()
-    host.start()
-    try:
+    with machine.engine():
         async with machine.dashboard() as (app, pilot):
             assert app.pump.remote and app.board.phase == "attached"
             app.sessions.select(f"claude:{machine.stage.tests.session}")
@@ -78,8 +86,6 @@ async def test_a_dashboard_attaches_to_the_engine_that_runs_and_leaves_it_runnin
         async with machine.dashboard() as (app, pilot):
             [one] = app.board.recordings()
             await until(pilot, lambda: "after everybody left" in _text(one))
-    finally:
-        host.close()
 
 
 def _text(recording: Any) -> str:
@@ -108,9 +114,7 @@ async def test_two_dashboards_see_the_same(tmp_path: Path) -> None:
 
 async def test_when_the_engine_goes_its_place_can_be_taken(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
-    host = machine.host()
-    host.start()
-    try:
+    with machine.engine() as host:
         async with machine.dashboard() as (app, pilot):
             host.close()
             await until(pilot, lambda: isinstance(app.screen, Ask))
@@ -122,15 +126,11 @@ async def test_when_the_engine_goes_its_place_can_be_taken(tmp_path: Path) -> No
             machine.stage.tests.say("the new engine hears this")
             app.sessions.select(f"claude:{machine.stage.tests.session}")
             await until(pilot, partial(_reads, app, "hears this"))
-    finally:
-        host.close()
 
 
 async def test_whoever_declines_can_take_over_later(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
-    host = machine.host()
-    host.start()
-    try:
+    with machine.engine() as host:
         async with machine.dashboard() as (app, pilot):
             host.close()
             await until(pilot, lambda: isinstance(app.screen, Ask))
@@ -140,8 +140,6 @@ async def test_whoever_declines_can_take_over_later(tmp_path: Path) -> None:
             await until(pilot, lambda: any("no engine" in one.message for one in app.board.alerts()))
             await pilot.press("ctrl+r")
             await until(pilot, lambda: app.board.phase == "running")
-    finally:
-        host.close()
 
 
 # An engine of our own.
