@@ -216,6 +216,31 @@ def test_a_file_swapped_for_a_hard_link_or_a_pipe_after_the_check_is_refused(
         open_destination(allowed)
 
 
+@pytest.mark.parametrize(("instead", "code"), [(False, "missing"), (True, "changed")])
+def test_a_hard_link_that_is_gone_right_after_the_opening_is_refused(
+    user: Path, policy: WritePolicy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, instead: bool, code: str
+) -> None:
+    """Its victim has one name again by then, as if it were a file of ours."""
+    path, secret = user / "notes/a.md", tmp_path / "outside/secret.md"
+    path.write_text("mine")
+    allowed = _allowed(policy, path)
+    secret.write_text("secret")
+    path.unlink()
+    os.link(secret, path)
+    really = os.fstat
+
+    def late(descriptor: int) -> os.stat_result:
+        path.unlink(missing_ok=True)
+        if instead:
+            path.write_text("another")
+        return really(descriptor)
+
+    monkeypatch.setattr(os, "fstat", late)
+    with pytest.raises(WriteRefused) as refused:
+        open_destination(allowed)
+    assert refused.value.code == code
+
+
 def test_creating_never_opens_an_existing_file_and_keeps_it_private(user: Path, policy: WritePolicy) -> None:
     allowed = _allowed(policy, user / "new/deep/a.md")
     previous = os.umask(0)

@@ -304,13 +304,33 @@ def open_destination(allowed: Allowed, *, create: Fs | None = None) -> int:
         with refusing(allowed):
             flags = _FILE_FLAGS | (os.O_CREAT | os.O_EXCL if create is not None else 0)
             descriptor = os.open(allowed.path.name, flags, FILE_MODE, dir_fd=folder)
+            try:
+                verdict = _unfit_opened(descriptor, folder, allowed.path.name)
+            except BaseException:
+                os.close(descriptor)
+                raise
     finally:
         os.close(folder)
-    verdict = _unfit(os.fstat(descriptor))
     if verdict is not None:
         os.close(descriptor)
         raise _refused(allowed, *verdict)
     return descriptor
+
+
+def _unfit_opened(descriptor: int, folder: int, name: str) -> Verdict:
+    """Why what was opened may not be written.
+
+    The open file alone does not tell: a hard link that was removed again right after the opening leaves its victim
+    with one name, as if it were ours. One look at the name tells both: that it is this file's, and its only one.
+    """
+    opened = os.fstat(descriptor)
+    verdict = _unfit(opened)
+    if verdict is not None:
+        return verdict
+    named = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    if (named.st_dev, named.st_ino) != (opened.st_dev, opened.st_ino):
+        return "changed", "another file took its place just now. It is tried again"
+    return _unfit(named)
 
 
 def open_folder(allowed: Allowed, *, create: Fs | None = None) -> int:
