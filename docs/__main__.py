@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from kato_tui import cli
+from kato_tui import arguments
 from kato_tui.actions import ACTIONS, Action, shown
 from kato_tui.core.config_reference import TABLES, Setting, settings
 
@@ -64,7 +64,7 @@ def _default(setting: Setting) -> str:
 def commands() -> str:
     """Every command with its arguments. Not argparse's own page, which looks different in each version of Python."""
     parts = []
-    for name, command in cli.COMMANDS.items():
+    for name, command in arguments.COMMANDS.items():
         one = argparse.ArgumentParser(add_help=False)
         command.arguments(one)
         about = command.description or f"{command.help[0].upper()}{command.help[1:]}."

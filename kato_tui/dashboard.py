@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import gc
 import os
 import sys
@@ -18,6 +17,8 @@ from kato_tui.core.paths import Home
 from kato_tui.pump import MakeLink
 
 if TYPE_CHECKING:
+    import argparse
+
     from kato_tui.core.host import Host
 
 #: What the engine gets for its last step before it is left to finish or die: restarting is safe either way.

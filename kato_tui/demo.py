@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import shutil
 import signal
@@ -14,11 +13,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import FrameType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kato_tui.attach import own_link
 from kato_tui.commands import show
-from kato_tui.commands.talk import DONE, put
+from kato_tui.commands.talk import put
 from kato_tui.core.clock import Clock, SystemClock
 from kato_tui.core.config import Config
 from kato_tui.core.engine import Engine
@@ -28,6 +27,10 @@ from kato_tui.core.looks import looks_of
 from kato_tui.core.paths import Home
 from kato_tui.core.providers.registry import PROVIDERS
 from kato_tui.demo_story import RECORDING_IDS, Beat, Stage
+from kato_tui.exit_codes import DONE
+
+if TYPE_CHECKING:
+    import argparse
 
 #: How much faster than told a story is played for pictures: slow enough for the engine to see each beat alone.
 _FAST: Final = 8

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import signal
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kato_tui.core.config import load_config
 from kato_tui.core.host import Host, own_host
@@ -17,6 +16,9 @@ from kato_tui.core.service import Service
 from kato_tui.core.store.twin import event_line
 from kato_tui.view.safe import safe
 from kato_tui.view.words import size
+
+if TYPE_CHECKING:
+    import argparse
 
 _WORTH_A_LINE: Final = 1 << 20
 #: A signal that comes in the moment before the wait begins is handled only after it.

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kato_tui.commands.backend import backend
 from kato_tui.commands.record import path_or_name
-from kato_tui.commands.talk import DONE, FAILED, UsageError, put, put_json, say
+from kato_tui.commands.talk import UsageError, put, put_json, say
+from kato_tui.exit_codes import DONE, FAILED
 from kato_tui.view.safe import safe
+
+if TYPE_CHECKING:
+    import argparse
 
 Json = dict[str, Any]
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 
-from kato_tui.commands.talk import DONE, put_json
+from kato_tui.commands.talk import put_json
+from kato_tui.exit_codes import DONE
 
 
 def run_completion(arguments: argparse.Namespace) -> int:
-    from kato_tui.cli import parser
+    from kato_tui.arguments import parser
 
     words = _words(parser())
     text = _fish(words) if arguments.shell == "fish" else _bash(words)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import difflib
 import os
 import sys
@@ -11,11 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kato_tui.commands.backend import home
-from kato_tui.commands.talk import DONE, FAILED, put, put_json, say
+from kato_tui.commands.talk import put, put_json, say
 from kato_tui.core.errors import ConfigError
+from kato_tui.exit_codes import DONE, FAILED
 from kato_tui.view.safe import safe
 
 if TYPE_CHECKING:
+    import argparse
+
     from kato_tui.core.paths import Home
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import stat
@@ -11,16 +10,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from kato_tui.commands.backend import backend, home
 from kato_tui.commands.configure import check
-from kato_tui.commands.talk import DONE, FAILED, put, put_json
+from kato_tui.commands.talk import put, put_json
 from kato_tui.core import retention
 from kato_tui.core.errors import ConfigError, KatoError, in_words
 from kato_tui.core.paths import Home
+from kato_tui.exit_codes import DONE, FAILED
 from kato_tui.view.safe import safe
 from kato_tui.view.words import moment
+
+if TYPE_CHECKING:
+    import argparse
 
 Level = Literal["ok", "warning", "problem"]
 Json = dict[str, Any]

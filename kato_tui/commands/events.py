@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kato_tui.commands.backend import backend
 from kato_tui.commands.record import path_or_name
-from kato_tui.commands.talk import DONE
 from kato_tui.core.client import NotRunning
 from kato_tui.core.errors import HomeBusy
+from kato_tui.exit_codes import DONE
+
+if TYPE_CHECKING:
+    import argparse
 
 _EVERY: Final = 1.0
 

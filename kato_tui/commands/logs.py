@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from typing import TYPE_CHECKING
 
 from kato_tui.commands.backend import backend, own_engine
 from kato_tui.commands.record import path_or_name
-from kato_tui.commands.talk import DONE, FAILED, NOT_FOUND, put, put_json, say
+from kato_tui.commands.talk import put, put_json, say
+from kato_tui.exit_codes import DONE, FAILED, NOT_FOUND
 
 if TYPE_CHECKING:
+    import argparse
+
     from kato_tui.core.engine import Engine
     from kato_tui.core.providers.base import Tally
     from kato_tui.core.summary import Summary

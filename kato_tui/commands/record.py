@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import sys
@@ -10,10 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from kato_tui.commands.backend import backend, home
-from kato_tui.commands.talk import DONE, FAILED, UsageError, exit_code, put, put_json, say
+from kato_tui.commands.talk import UsageError, exit_code, put, put_json, say
 from kato_tui.core.link import Link
+from kato_tui.exit_codes import DONE, FAILED
 
 if TYPE_CHECKING:
+    import argparse
+
     from kato_tui.core.model.settings import RecordSettings
 
 Json = dict[str, Any]

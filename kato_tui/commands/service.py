@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from kato_tui.commands.talk import DONE, put_json
+from kato_tui.commands.talk import put_json
+from kato_tui.exit_codes import DONE
 from kato_tui.service_unit import Kind, unit
+
+if TYPE_CHECKING:
+    import argparse
 
 
 def run_service(arguments: argparse.Namespace) -> int:

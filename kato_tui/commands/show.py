@@ -158,10 +158,11 @@ def all_recordings(status: Json) -> list[Json]:
 
 def table(rows: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
     """Rows under one another. In a terminal of `width` columns the widest texts are cut, not wrapped."""
-    widths = [max(columns(row[place]) for row in rows) for place in range(len(rows[0]))]
+    taken = [list(map(columns, row)) for row in rows]
+    widths = [max(column) for column in zip(*taken, strict=True)]
     if width is not None:
         _shrink(widths, width - 2 * (len(widths) - 1))
-    return ["  ".join(_cell(text, size) for text, size in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return ["  ".join(map(_cell, row, took, widths)).rstrip() for row, took in zip(rows, taken, strict=True)]
 
 
 def _shrink(widths: list[int], room: int) -> None:
@@ -169,9 +170,11 @@ def _shrink(widths: list[int], room: int) -> None:
         widths[widths.index(max(widths))] -= 1
 
 
-def _cell(text: str, size: int) -> str:
-    cut = fit(text, size)
-    return cut + " " * (size - columns(cut))
+def _cell(text: str, took: int, size: int) -> str:
+    if took > size:
+        text = fit(text, size)
+        took = columns(text)
+    return text + " " * (size - took)
 
 
 def columns(text: str) -> int:

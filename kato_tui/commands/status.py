@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kato_tui.columns import columns
 from kato_tui.commands import show
 from kato_tui.commands.backend import backend
-from kato_tui.commands.talk import DONE, put, put_json, say
+from kato_tui.commands.talk import put, put_json, say
 from kato_tui.core.client import NotRunning
 from kato_tui.core.errors import HomeBusy
+from kato_tui.exit_codes import DONE
+
+if TYPE_CHECKING:
+    import argparse
 
 _EVERY: Final = 1.0
 _REDRAW: Final = "\x1b[H\x1b[J"

@@ -1,4 +1,4 @@
-"""How commands speak: output to stdout, talk to stderr, and the exit codes in one place (spec §12)."""
+"""How commands speak: output to stdout, talk to stderr, and what an outcome ends with (spec §12)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from kato_tui.core.errors import KatoError
+from kato_tui.exit_codes import DONE, FAILED, NOT_FOUND, USAGE
 from kato_tui.view.safe import safe
-
-DONE: Final = 0
-FAILED: Final = 1
-USAGE: Final = 2
-NOT_FOUND: Final = 3
 
 #: Outcomes that mean "I do not know whom you mean", and the one that means "you did not say".
 _CODES: Final = {"not-found": NOT_FOUND, "ambiguous": NOT_FOUND, "too-short": NOT_FOUND, "no-session": USAGE}

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import importlib.metadata
 import os
 import platform
 import sys
+from typing import TYPE_CHECKING
 
 from kato_tui import __version__
 from kato_tui.commands.backend import home
-from kato_tui.commands.talk import DONE, put, put_json
+from kato_tui.commands.talk import put, put_json
+from kato_tui.exit_codes import DONE
 from kato_tui.view.safe import safe
+
+if TYPE_CHECKING:
+    import argparse
 
 _PACKAGES = ("textual", "watchfiles", "pydantic", "orjson", "zstandard")
 

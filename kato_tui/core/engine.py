@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final
 
 from kato_tui.core import identity
-from kato_tui.core import text as texts
 from kato_tui.core.clock import Clock, SystemClock, stamp
 from kato_tui.core.config import Config
 from kato_tui.core.errors import (
@@ -377,7 +376,7 @@ class Engine:
         size = session.stamp.size * (_COMPRESSION if session.sources[-1].compressed else 1)
         if entry is None or entry.source is None or (entry.twin_lags and keep_twin):
             return size
-        if entry.source.path != texts.written_name(str(session.sources[-1].path)) or entry.source.size > size:
+        if entry.source.path != session.sources[-1].written or entry.source.size > size:
             return size
         return size - entry.source.size
 
@@ -474,9 +473,9 @@ class Engine:
         source, stamp = entry.source, session.stamp
         if source is None or source.gone or source.size != stamp.size or source.mtime_ns != stamp.mtime_ns:
             return True
-        if source.path != texts.written_name(str(session.sources[-1].path)):
+        if source.path != session.sources[-1].written:
             return True
-        return self.keeps_twin(session) and entry.twin_lags
+        return entry.twin_lags and self.keeps_twin(session)
 
     def _has_news(self, session: FoundSession) -> bool:
         """Whether the log was written to since it was read last: a second look at an old one takes no time."""

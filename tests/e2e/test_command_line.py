@@ -11,8 +11,8 @@ import orjson
 import pytest
 import zstandard
 
-from kato_tui import __version__
-from kato_tui.cli import COMMANDS
+from kato_tui import __version__, cli
+from kato_tui.arguments import COMMANDS, understood
 from kato_tui.core.model.events import TwinEvent
 from tests.unit import claude_log, codex_log, gemini_log
 
@@ -71,6 +71,13 @@ def _full(machine: Machine) -> None:
     machine.claude(claude_log.lines(*claude_log.conversation("hello claude", "hello human")))
     machine.codex(codex_log.lines(*codex_log.conversation("hello codex", "hello again", CODEX_ID)))
     machine.gemini(gemini_log.lines(*gemini_log.conversation("hello gemini", "hello there", GEMINI_ID)))
+
+
+@pytest.mark.parametrize("argv", cli.AT_ONCE)
+def test_what_is_understood_at_once_means_what_the_parser_says(argv: tuple[str, ...]) -> None:
+    does, arguments = cli.AT_ONCE[argv]
+    parsed_does, parsed = understood(argv)
+    assert does == parsed_does and arguments.items() <= vars(parsed).items()
 
 
 def test_an_empty_machine_gets_a_friendly_answer(machine: Machine) -> None:

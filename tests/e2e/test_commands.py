@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 import pytest
 
-from kato_tui.cli import COMMANDS
+from kato_tui.arguments import COMMANDS
 from kato_tui.core import identity
 from kato_tui.core.clock import stamp
 from kato_tui.core.model.events import TwinEvent

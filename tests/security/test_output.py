@@ -13,6 +13,7 @@ from kato_tui.core.config import Config
 from kato_tui.core.engine import Engine
 from kato_tui.core.hub import Delta
 from kato_tui.core.providers.registry import PROVIDERS
+from kato_tui.exit_codes import USAGE
 from kato_tui.headless import _json_lines, _lines
 from tests.conftest import ManualClock
 from tests.machine import CLAUDE, CODEX, Machine
@@ -65,7 +66,7 @@ def test_no_command_prints_what_a_terminal_acts_on(
         try:
             cli.run(arguments)
         except SystemExit as ended:
-            assert ended.code == cli.USAGE
+            assert ended.code == USAGE
         out, err = capfdbinary.readouterr()
         # A Markdown export to stdout is a file: it may hold directions of people's own scripts, no control characters.
         active = hostile.CONTROLS if command[0] == "export" else hostile.ACTIVE

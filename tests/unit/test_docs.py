@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from docs.__main__ import PAGES, stale
-from kato_tui import cli
+from kato_tui import arguments
 from kato_tui.core.config import Config
 from kato_tui.core.config_reference import TABLES, first_file, settings
 from kato_tui.core.engine import Engine
@@ -42,7 +42,7 @@ def test_every_command_that_is_shown_is_understood(page: Path, capsys: pytest.Ca
     for line in shown:
         if line.startswith("kato-tui "):
             words = shlex.split(re.split(r" [|>] ", line)[0], comments=True)
-            assert cli.parser().parse_args(words[1:]), line
+            assert arguments.parser().parse_args(words[1:]), line
 
 
 def test_the_first_config_file_names_every_setting_and_is_valid_with_all_of_them_set() -> None:

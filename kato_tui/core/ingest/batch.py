@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from kato_tui.core import identity
-from kato_tui.core import text as texts
 from kato_tui.core.clock import Clock, stamp
 from kato_tui.core.ingest import reader
 from kato_tui.core.ingest.dedupe import as_draft
@@ -381,7 +380,7 @@ class SessionIngest:
     def _source_marks(self) -> dict[str, Any]:
         if self._stamp is None:
             return {}
-        path = texts.written_name(str(self._sources[-1].path))
+        path = self._sources[-1].written
         return {"source": SourceStamp(path=path, size=self._stamp.size, mtime_ns=self._stamp.mtime_ns)}
 
     def _commit(self, changes: dict[str, Any]) -> None:

@@ -87,9 +87,12 @@ class SourceFile:
     #: Files of one session that continue one another, in order; "" for the first or only one.
     generation: str = ""
     parent: str | None = None
+    #: The path as it is written down and compared with what was: thousands are, at every look around.
+    written: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
         """Names taken from files whose names are no UTF-8 still have to be written down."""
+        object.__setattr__(self, "written", texts.written_name(str(self.path)))
         for name in ("provider_session_id", "generation", "parent"):
             value = getattr(self, name)
             if value and not value.isascii():
