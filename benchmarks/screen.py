@@ -85,7 +85,7 @@ def alone(bench: Bench) -> Iterator[Result]:
     with terminal.read_on():
         log, _ = recorded(place, link)
     link.close()
-    yield from _lived_with(terminal, log, "dashboard and engine", idle=1.0, busy=45)
+    yield from _lived_with(terminal, log, "dashboard and engine", idle=1.0, busy=20)
     terminal.close()
 
 

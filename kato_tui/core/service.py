@@ -19,6 +19,7 @@ from kato_tui.core.config import Config, at_its_line, load_config
 from kato_tui.core.engine import Engine
 from kato_tui.core.errors import ConfigError, Fault, KatoError
 from kato_tui.core.glance import glance
+from kato_tui.core.hot import Hot
 from kato_tui.core.hub import Hub
 from kato_tui.core.ingest.batch import Report, SessionIngest
 from kato_tui.core.ingest.watch import Watcher, is_remote
@@ -27,6 +28,7 @@ from kato_tui.core.model.session import SessionMetadata
 from kato_tui.core.operations import Operations
 from kato_tui.core.pool import Pool
 from kato_tui.core.store.twin import TwinReader
+from kato_tui.core.turns import Turns
 from kato_tui.core.worker import job_of
 
 Json = dict[str, Any]
@@ -37,9 +39,6 @@ _TICK_EVERY: Final = 1.0
 _HOT_EVERY: Final = 1.0
 _FOLDERS_EVERY: Final = {"events": 10.0, "polling": 1.0, "none": 1.0}
 _ALL_EVERY: Final = 60.0
-#: What changed lately: within so many seconds, and not more logs than these.
-_HOT_FOR: Final = 600.0
-_HOT_MOST: Final = 200
 #: What is written into a new folder before its own watch stands is told by nobody: it is looked at once more then.
 _SECOND_LOOK: Final = 0.5
 #: The wall clock may leave the steady one by this much before it counts as a jump: a suspended machine, a new time.
@@ -73,12 +72,12 @@ class Service:
         #: The thread has ended: whoever asks now, or still waits, is told so.
         self._over = False
         self._thread = threading.Thread(target=self._run, name="kato-engine", daemon=True)
-        #: Sessions to be read here, in the order of their turns.
-        self._waiting: dict[str, None] = {}
+        #: Sessions to be read here.
+        self._turns = Turns(_now)
         self._open: dict[str, SessionIngest] = {}
         #: By session: what is to be done once a worker has brought it up to date.
         self._held: dict[str, list[Callable[[Json], None]]] = {}
-        self._hot: dict[str, float] = {}
+        self._hot = Hot(_now)
         self._due = {"tick": 0.0, "hot": 0.0, "folders": 0.0, "all": 0.0}
         self._again: list[tuple[float, Path]] = []
         self._drift = _drift()
@@ -194,7 +193,7 @@ class Service:
             self._break_off(key, ingest)
         if self.pool is not None and self.pool.has(key):
             self.pool.cancel(key)
-            self._waiting[key] = None
+            self._turns.again(key)
 
     def _break_off(self, key: str, ingest: SessionIngest) -> None:
         ingest.close()
@@ -285,13 +284,12 @@ class Service:
         self._take_answers()
         self._follow_hints()
         self._sweep()
-        if self._waiting:
-            key = next(iter(self._waiting))
-            del self._waiting[key]
+        key = self._turns.next()
+        if key is not None:
             self._step(key)
 
     def _take_inbox(self) -> None:
-        timeout = 0.0 if self._waiting else max(0.0, min(self._deadlines()) - _now())
+        timeout = 0.0 if self._turns.any_waits else max(0.0, min(self._deadlines()) - _now())
         try:
             work = self._inbox.get(timeout > 0, timeout or None)
             while not self._stopping:
@@ -305,6 +303,7 @@ class Service:
 
     def _deadlines(self) -> Iterable[float]:
         yield from self._due.values()
+        yield from self._turns.deadlines()
         yield from (at for at, _ in self._again)
 
     def _follow_hints(self) -> None:
@@ -330,9 +329,7 @@ class Service:
         if self._is_due("folders", _FOLDERS_EVERY[self.engine.watching]):
             self._want(self.engine.stir())
         if self._is_due("hot", _HOT_EVERY):
-            now = _now()
-            self._hot = {key: at for key, at in self._hot.items() if now - at < _HOT_FOR}
-            self._want(self.engine.stat(self._hot))
+            self._want(self.engine.stat(self._hot.keys()))
         if self._is_due("tick", _TICK_EVERY):
             self.engine.tick()
             self.engine.save_index(self.engine.totals.problems)
@@ -376,16 +373,13 @@ class Service:
         sizes = {key: self._bytes_to_read(key) for key in keys if not self._is_wanted(key)}
         new = sorted(sizes, key=lambda key: (sizes[key] >= _GIANT, -self._changed_at(key), key))
         self._total += len(new)
-        if self.pool is None:
-            self._waiting |= dict.fromkeys(new)
-            return
         together = sum(size for size in sizes.values() if size < _HEAVY) > _HEAVY_TOGETHER
         for key in new:
             size = sizes[key]
-            if size >= _HEAVY or (together and not self.engine.is_live(key)):
+            if self.pool is not None and (size >= _HEAVY or (together and not self.engine.is_live(key))):
                 self._delegate(key)
             else:
-                self._waiting[key] = None
+                self._turns.ask(key)
 
     def _changed_at(self, key: str) -> int:
         """What was worked on last is read first."""
@@ -393,7 +387,7 @@ class Service:
         return session.stamp.mtime_ns if session is not None else 0
 
     def _is_wanted(self, key: str) -> bool:
-        return key in self._waiting or (self.pool is not None and self.pool.has(key))
+        return key in self._turns or (self.pool is not None and self.pool.has(key))
 
     def _bytes_to_read(self, key: str) -> int:
         session = self.engine.sessions.get(key)
@@ -448,12 +442,13 @@ class Service:
             self.taken(key)
             self._finish(key)
             return
+        begun = _now()
         try:
             ingest = self._open.pop(key, None) or self.engine.open_ingest(session)
             first = ingest.metadata.next_twin_seq
             if ingest.step():
                 self._open[key] = ingest
-                self._waiting[key] = None
+                self._turns.again(key)
                 with self.hub.together():
                     self.engine.stepped(key, ingest, first)
                 return
@@ -461,6 +456,7 @@ class Service:
             self._bytes += ingest.report.bytes_read
             with self.hub.together():
                 self.engine.finished(session, ingest, first)
+                self._turns.ended(key, _now() - begun)
                 self._finish(key)
         except (KatoError, OSError) as error:
             self._drop(key, error)
@@ -482,19 +478,11 @@ class Service:
             self._want({key})
 
     def _finish(self, key: str) -> None:
-        self._heat(key)
+        session = self.engine.sessions.get(key)
+        if session is not None:
+            self._hot.changed(key, session.stamp.mtime_ns)
         self._done += 1
         self._tell_progress()
-
-    def _heat(self, key: str) -> None:
-        """A log that changed lately may do so again. One that is old was only read late."""
-        session = self.engine.sessions.get(key)
-        if session is None or time.time() - session.stamp.mtime_ns / 1e9 > _HOT_FOR:
-            return
-        self._hot.pop(key, None)
-        self._hot[key] = _now()
-        if len(self._hot) > _HOT_MOST:
-            del self._hot[next(iter(self._hot))]
 
     def _tell_progress(self) -> None:
         self.hub.put_progress(self._done, self._total, self._bytes + sum(self._reading.values()))

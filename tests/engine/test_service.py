@@ -14,7 +14,9 @@ import orjson
 import pytest
 
 from kato_tui.core import control, identity
+from kato_tui.core import hot as hot_module
 from kato_tui.core import service as service_module
+from kato_tui.core import turns as turns_module
 from kato_tui.core.client import Client, NotRunning
 from kato_tui.core.config import Config, WatchConfig
 from kato_tui.core.control import Control
@@ -199,10 +201,29 @@ def test_what_was_worked_on_last_is_read_first_and_a_giant_last(
     assert [shorts[str(event["sessionShortId"])] for event in events] == ["new", "middle", "old", "giant"]
 
 
+def test_a_session_that_goes_on_rests_between_two_readings_but_never_when_somebody_asks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns_module, "_REST", 1e9)
+    monkeypatch.setattr(turns_module, "_LONGEST_REST", 1e9)
+    running = Running(tmp_path, Config(global_auto_generate_snapshots=True))
+    log = running.logs / "a.jsonl"
+    log.write_bytes(say("one"))
+    running.wait(lambda: running.holds("a", "one"))
+    with log.open("ab") as file:
+        file.write(say("two"))
+    running.wait(lambda: "toy:a" in running.service._turns)
+    assert not running.holds("a", "two")
+    with Client(running.home) as client:
+        told = client.request("events", session="toy:a", fromSeq=1)
+    assert [event["payload"]["text"] for event in told["events"]] == ["one", "two"]
+    running.close()
+
+
 def test_only_logs_that_changed_lately_are_looked_at_between_sweeps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service_module, "_HOT_MOST", 2)
+    monkeypatch.setattr(hot_module, "_MOST", 2)
     logs = tmp_path / "toys"
     logs.mkdir()
     for name in ("old", "a", "b", "c"):
@@ -210,7 +231,7 @@ def test_only_logs_that_changed_lately_are_looked_at_between_sweeps(
     os.utime(logs / "old.jsonl", (1, 1))
     running = Running(tmp_path, Config(global_auto_generate_snapshots=True))
     running.wait(lambda: all(running.holds(name, "one") for name in ("old", "a", "b", "c")))
-    hot = running.service.call(lambda: set(running.service._hot)).result(5)
+    hot = running.service.call(lambda: set(running.service._hot.keys())).result(5)
     assert len(hot) == 2 and "toy:old" not in hot
     running.close()
 
