@@ -7,6 +7,7 @@ import os
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -362,7 +363,7 @@ class Engine:
 
     def assist(self) -> None:
         """Work for the engine that holds the lock, session by session as it says."""
-        self.index.load()
+        self.index.load_when_asked()
 
     def is_live(self, key: str) -> bool:
         """Whether the session was up to date once in this run."""
@@ -488,7 +489,7 @@ class Engine:
         def change(current: SessionMetadata) -> SessionMetadata:
             if current.source is None:
                 return current
-            return current.model_copy(update={"source": current.source.model_copy(update={"gone": True})})
+            return current.model_copy(update={"source": replace(current.source, gone=True)})
 
         # What cannot be written down now is noticed again at the next look.
         with contextlib.suppress(NeedsRebuild, OSError):

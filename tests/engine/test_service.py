@@ -152,7 +152,7 @@ def test_twins_are_forgotten_at_the_end_and_made_again_without_running_commands(
     assert not first.home.twin("toy:a").exists()
     second = Running(tmp_path, config)
     second.wait(lambda: second.holds("a", "start"))
-    assert second.service.call(lambda: second.service.engine.index.entries["toy:a"].recordings).result(5) == []
+    assert not second.service.call(lambda: second.service.engine.index.entries["toy:a"].recordings).result(5)
     second.close()
 
 

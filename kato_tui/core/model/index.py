@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from dataclasses import dataclass
+from typing import ClassVar, Final, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict
 
-from kato_tui.core.model.base import Contract, Integer
+from kato_tui.core.model.base import FACT_CONTRACT, Contract, Integer
 from kato_tui.core.model.events import Identifier
 from kato_tui.core.model.facts import Facts
 from kato_tui.core.model.session import Count, SourceStamp
@@ -14,16 +15,25 @@ from kato_tui.core.model.session import Count, SourceStamp
 INDEX_SCHEMA_VERSION: Final = 1
 
 
-class RecordingEntry(Contract):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordingEntry:
     """A recording as far as resolving a target needs it."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = FACT_CONTRACT
 
     recording_id: Identifier
     destination: Identifier
     on: bool
 
 
-class IndexEntry(Contract):
-    """Where a session's metadata is, and the facts that lists show."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexEntry:
+    """Where a session's metadata is, and the facts that lists show.
+
+    A plain value with slots: there are as many in memory as there ever were sessions, and a model takes twice as much.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = FACT_CONTRACT
 
     session_id: Identifier
     provider: Identifier
@@ -36,7 +46,7 @@ class IndexEntry(Contract):
     twin_lags: bool = False
     keep_twin: bool = False
     behind_bytes: Count = 0
-    recordings: list[RecordingEntry] = Field(default_factory=list)
+    recordings: tuple[RecordingEntry, ...] = ()
     #: A recording may lack something that the twin holds: looked at before anything else after a start.
     unsettled: bool = False
     #: Inode, size and mtime of the metadata file this was taken from: a newer file is read again.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
-from kato_tui.core.model.base import MAX_INTEGER, Contract, Integer
+from kato_tui.core.model.base import FACT_CONTRACT, MAX_INTEGER, Contract, Integer
 from kato_tui.core.model.events import CursorKind, Identifier
 from kato_tui.core.model.facts import Facts
 from kato_tui.core.model.settings import RecordSettings
@@ -38,8 +39,11 @@ class IngestCursor(Contract):
     replaying: bool = False
 
 
-class SourceStamp(Contract):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceStamp:
     """The source as it was last seen: unchanged size and mtime mean that nothing needs to be read."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = FACT_CONTRACT
 
     path: str
     size: Count

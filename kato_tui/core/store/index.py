@@ -40,19 +40,30 @@ class IndexStore:
         self._fs = fs or Fs()
         self._dirty = False
         self._written: datetime | None = None
-        self.entries: dict[str, IndexEntry] = {}
+        self._entries: dict[str, IndexEntry] = {}
+        self._late = False
         self.files: dict[str, FileOwner] = {}
         #: Sessions whose metadata could not be used, with what to do about it.
         self.refused: dict[str, str] = {}
 
+    @property
+    def entries(self) -> dict[str, IndexEntry]:
+        if self._late:
+            self.load()
+        return self._entries
+
+    def load_when_asked(self) -> None:
+        """For a process that hardly ever needs it: thousands of entries take time and memory."""
+        self._late = True
+
     def load(self) -> bool:
         """Read the index; if it is missing, damaged or of another version, rebuild it. True when it was usable."""
-        usable = True
+        usable, self._late = True, False
         try:
             with self._home.index.open("rb") as lines:
-                self.entries, self.files = _read(lines)
+                self._entries, self.files = _read(lines)
         except (OSError, ValueError):
-            self.entries = {}
+            self._entries = {}
             usable = False
         self._refresh()
         return usable
@@ -148,14 +159,14 @@ def entry_of(home: Home, metadata: SessionMetadata) -> IndexEntry:
         twin_lags=metadata.twin_cursor is not None,
         keep_twin=metadata.keep_twin,
         behind_bytes=max(0, source.size - read) if source is not None else 0,
-        recordings=[
+        recordings=tuple(
             RecordingEntry(
                 recording_id=recording.recording_id,
                 destination=recording.destination,
                 on=recording.desired_state == "on",
             )
             for recording in metadata.recordings
-        ],
+        ),
         unsettled=any(behind(recording, metadata.next_twin_seq - 1) for recording in metadata.recordings),
         metadata_stamp=home.stamp(path),
     )

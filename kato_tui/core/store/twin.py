@@ -23,6 +23,8 @@ from kato_tui.core.providers.base import Draft
 from kato_tui.core.store.fs import Fs, overwrite
 
 _CHUNK: Final = 256 << 10
+#: So many events are encoded at a time: those of a whole document would be held twice.
+_TOGETHER: Final = 512
 #: More digits than any seq has: later lines may need a few more than the first.
 _SEQ_DIGITS: Final = 24
 _CRC_KEY: Final = b',"crc":'
@@ -236,28 +238,30 @@ class Twin(TwinReader):
     def stage(self, drafts: list[Draft], captured_at: str | None = None) -> int:
         """Take `drafts` as the next events, to be written by the next `flush`; gives the seq of the first."""
         first = self.next_seq + self._staged_events
-        if drafts:
-            lines = self._encoder.encode(drafts, first, captured_at)
+        for at in range(0, len(drafts), _TOGETHER):
+            some = drafts[at : at + _TOGETHER]
+            lines = self._encoder.encode(some, first + at, captured_at)
             self._staged.append(lines)
-            self._staged_events += len(drafts)
+            self._staged_events += len(some)
             self.staged_bytes += len(lines)
         return first
 
-    def unstage(self) -> tuple[bytes, int]:
+    def unstage(self) -> tuple[list[bytes], int]:
         """Forget what was staged; gives it."""
-        block, count = self._staged[0] if len(self._staged) == 1 else b"".join(self._staged), self._staged_events
+        blocks, count = self._staged, self._staged_events
         self._staged, self._staged_events, self.staged_bytes = [], 0, 0
-        return block, count
+        return blocks, count
 
     def flush(self) -> None:
         """Write what was staged and wait until it is on disk. All of it, or none."""
-        block, count = self.unstage()
+        blocks, count = self.unstage()
         if not count:
             return
         descriptor = self._fs.open_append(self.path)
         try:
             try:
-                self._fs.write(descriptor, block)
+                for block in blocks:
+                    self._fs.write(descriptor, block)
                 self._fs.sync(descriptor)
             except OSError:
                 # Everything behind `length` is ours and unconfirmed: a full disk must not leave half a batch.
@@ -267,7 +271,7 @@ class Twin(TwinReader):
             self._fs.close(descriptor)
         if self.length == 0:
             self._fs.sync_folder(self.path.parent)
-        self.length += len(block)
+        self.length += sum(map(len, blocks))
         self.next_seq += count
 
     def _refuse_other_versions(self, line: bytes) -> None:
