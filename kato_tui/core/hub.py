@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+
+T = TypeVar("T")
 
 _EVENTS: Final = 2000
 _NOTICES: Final = 500
@@ -75,6 +78,8 @@ class Hub:
     def put_dirty(self, key: str) -> None:
         with self._changed:
             self._version += 1
+            # To the end: the newest are found without a look at all the others.
+            self._dirty.pop(key, None)
             self._dirty[key] = self._version
             self._changed.notify_all()
 
@@ -96,10 +101,17 @@ class Hub:
             self._changed.wait_for(lambda: self._version > since or self._closed, timeout)
             return Delta(
                 version=self._version,
-                events=tuple(event for version, event in self._events if version > since),
+                events=_newer(reversed(self._events), since),
                 dropped=sum(count for version, count in self._lost if version > since),
-                dirty=tuple(key for key, version in self._dirty.items() if version > since),
-                notices=tuple(notice for version, notice in self._notices if version > since),
+                dirty=_newer(((version, key) for key, version in reversed(self._dirty.items())), since),
+                notices=_newer(reversed(self._notices), since),
                 progress=self._progress,
                 closed=self._closed,
             )
+
+
+def _newer(backwards: Iterable[tuple[int, T]], since: int) -> tuple[T, ...]:
+    """What came after a version, in the order of its coming; costs as much as that is."""
+    found = [one for _, one in itertools.takewhile(lambda item: item[0] > since, backwards)]
+    found.reverse()
+    return tuple(found)

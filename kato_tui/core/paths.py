@@ -181,13 +181,13 @@ def _files(folder: Path, suffix: str = "") -> list[Path]:
         return []
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def _inside(folder: Path, name: str) -> Path:
     """Joining is slow, and asked for the same few names several times a batch."""
     return folder / name
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=1024)
 def _key_name(session_key: str) -> str:
     provider, _, provider_session_id = session_key.partition(":")
     return f"{safe_name(provider)}{'%3A' if _WINDOWS else ':'}{safe_name(provider_session_id)}"

@@ -44,15 +44,15 @@ class Pool:
         self._wake = wake
         self._size = size
         self._workers: list[_Worker] = []
-        #: By session, in the order in which they are done. There may be thousands, asked about one by one.
-        self._jobs: OrderedDict[str, Json] = OrderedDict()
+        #: By session, in the order in which they are done. There may be thousands: each is laid out in its turn.
+        self._jobs: OrderedDict[str, Callable[[], Json]] = OrderedDict()
         self._answers: queue.SimpleQueue[tuple[_Worker, Json | None]] = queue.SimpleQueue()
 
-    def submit(self, job: Json, *, urgent: bool = False) -> None:
+    def submit(self, key: str, job: Callable[[], Json], *, urgent: bool = False) -> None:
         """Do it when a worker is free; an urgent one before the others."""
-        self._jobs[job["key"]] = job
+        self._jobs[key] = job
         if urgent:
-            self._jobs.move_to_end(job["key"], last=False)
+            self._jobs.move_to_end(key, last=False)
         self._hand_out()
 
     def has(self, key: str) -> bool:
@@ -107,7 +107,7 @@ class Pool:
                 free = self._hire()
             if free is None:
                 return
-            _, free.job = self._jobs.popitem(last=False)
+            free.job = self._jobs.popitem(last=False)[1]()
             if not _say(free, free.job):
                 self._answers.put((free, None))
 

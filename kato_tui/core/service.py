@@ -51,7 +51,7 @@ _GIANT: Final = 64 << 20
 #: First looks that one list of sessions waits for; the others show when they are read, the newest first.
 _FIRST_LOOKS: Final = 64
 _SHOWN_EVENTS: Final = 200
-_SHOWN_IN_CATCH_UP: Final = 20
+_SHOWN_IN_CATCH_UP: Final = 3
 
 
 class Service:
@@ -402,7 +402,8 @@ class Service:
             return
         keep = keep_twin or self.engine.keeps_twin(session)
         live, since = self.engine.is_live(key), self.engine.since_of(key)
-        self.pool.submit(job_of(session, keep_twin=keep, live=live, since=since), urgent=urgent)
+        job = partial(job_of, session, keep_twin=keep, live=live, since=since)
+        self.pool.submit(key, job, urgent=urgent)
 
     def _take_answers(self) -> None:
         for answer in self.pool.take() if self.pool is not None else ():

@@ -160,9 +160,9 @@ class IndexTarget(_StateFile):
         machine = _recorded(base)
         self._home = machine.home
         machine.home.meta(CLAUDE.key).unlink()
-        owner = FileOwner(size=1, mtime_ns=2, provider="gemini", provider_session_id="x", layout="document")
         index = orjson.loads(_same_everywhere(machine, machine.home.index.read_bytes()))
-        index["files"] = {"/a/session-x.json": owner.model_dump(mode="json", by_alias=True, exclude_none=True)}
+        owner = {"size": 1, "mtimeNs": 2, "provider": "gemini", "providerSessionId": "x", "layout": "document"}
+        index["files"] = {"/a/session-x.json": owner}
         self.good = orjson.dumps(index)
 
     def check(self, data: bytes, rng: Random) -> None:

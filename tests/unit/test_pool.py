@@ -32,7 +32,7 @@ class Crew:
         source = {"id": "a", "path": str(self.base / "gone.jsonl"), "kind": "main", "layout": "lines"}
         more = {"compressed": False, "generation": "", "parent": None}
         job = {"key": "claude:a", "provider": "claude", "keepTwin": False, "live": False, "since": None}
-        self.pool.submit(job | {"sources": [source | more]})
+        self.pool.submit("claude:a", lambda: job | {"sources": [source | more]})
 
     def answer(self) -> dict[str, Any]:
         while not (found := self.pool.take()):

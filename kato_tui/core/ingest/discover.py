@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -108,8 +108,7 @@ class Discovery:
             path = str(session.sources[-1].path)
             owner = known.get(path)
             if owner is not None and (owner.size, owner.mtime_ns) != (session.stamp.size, session.stamp.mtime_ns):
-                stamp = {"size": session.stamp.size, "mtime_ns": session.stamp.mtime_ns}
-                known[path] = owner.model_copy(update=stamp)
+                known[path] = replace(owner, size=session.stamp.size, mtime_ns=session.stamp.mtime_ns)
         self.known = known
         self._met.clear()
 

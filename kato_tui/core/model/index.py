@@ -7,7 +7,7 @@ from typing import ClassVar, Final, Literal
 
 from pydantic import ConfigDict
 
-from kato_tui.core.model.base import FACT_CONTRACT, Contract, Integer
+from kato_tui.core.model.base import FACT_CONTRACT, Integer
 from kato_tui.core.model.events import Identifier
 from kato_tui.core.model.facts import Facts
 from kato_tui.core.model.session import Count, SourceStamp
@@ -58,8 +58,11 @@ class IndexEntry:
         return sum(recording.on for recording in self.recordings) if self.recordings else 0
 
 
-class FileOwner(Contract):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileOwner:
     """Whose log a file was found to be by reading its head; good for as long as size and mtime stay as they are."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = FACT_CONTRACT
 
     size: Count
     mtime_ns: Integer

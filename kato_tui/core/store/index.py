@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -26,6 +27,8 @@ _OWNERS: Final = TypeAdapter(dict[str, FileOwner])
 _HEAD: Final = b'{"schemaVersion":%d,"sessions":{\n' % INDEX_SCHEMA_VERSION
 _MIDDLE: Final = b'\n},"files":{\n'
 _END: Final = b"\n}}\n"
+#: Entries that are written at a time.
+_PIECE: Final = 256
 #: Written at most this often: the index only saves work, it never holds the truth. A write costs as much as there are
 #: sessions, and after a crash only the metadata is read again that changed since the last one.
 _EVERY: Final = timedelta(seconds=30)
@@ -114,14 +117,26 @@ class IndexStore:
 # memory that the whole text and its values would take beside them.
 
 
-def _written(entries: dict[str, IndexEntry], files: dict[str, FileOwner]) -> bytes:
+def _written(entries: dict[str, IndexEntry], files: dict[str, FileOwner]) -> Iterator[bytes]:
     sessions = (_line(key, _ENTRY.dump_json(one, by_alias=True, exclude_none=True)) for key, one in entries.items())
     owners = (_line(path, _OWNER.dump_json(one, by_alias=True, exclude_none=True)) for path, one in files.items())
-    return b"".join((_HEAD, b",\n".join(sessions), _MIDDLE, b",\n".join(owners), _END))
+    yield _HEAD
+    yield from _joined(sessions)
+    yield _MIDDLE
+    yield from _joined(owners)
+    yield _END
 
 
 def _line(key: str, value: bytes) -> bytes:
     return orjson.dumps(key) + b":" + value
+
+
+def _joined(lines: Iterator[bytes]) -> Iterator[bytes]:
+    """The lines with commas between them, a bounded piece at a time."""
+    comma = b""
+    while piece := b",\n".join(itertools.islice(lines, _PIECE)):
+        yield comma + piece
+        comma = b",\n"
 
 
 def _read(lines: Iterable[bytes]) -> tuple[dict[str, IndexEntry], dict[str, FileOwner]]:

@@ -29,8 +29,9 @@ _METADATA: Final = TypeAdapter(SessionMetadata)
 _OPAQUE: Final = {"parser_state", "twin_parser_state"}
 _DIGITS: Final = bytes.maketrans(b"0123456789", b"0" * 10)
 _HUGE_NUMBERS: Final = (b"-" + b"0" * 19, b"0" * 20)
-#: Metadata of sessions in use is kept, so that a batch costs one write and no read. A few KB each.
-_CACHED: Final = 256
+#: Metadata of sessions in use is kept, so that a batch costs one write and no read: so many bytes of files, which are
+#: about four times as many in memory. A long session has 30 KB.
+_CACHED: Final = 2 << 20
 #: Locks are shared by sessions (by hash): serialised per session, bounded in number.
 _LOCKS: Final = 64
 
@@ -43,6 +44,7 @@ class SessionStore:
         self._clock = clock
         self._fs = fs or Fs()
         self._cache: OrderedDict[str, tuple[tuple[int, int, int], SessionMetadata]] = OrderedDict()
+        self._cached = 0
         self._cache_guard = threading.Lock()
         self._locks = [threading.RLock() for _ in range(_LOCKS)]
         #: A write failed, perhaps after its rename: what is visible may not be on disk.
@@ -107,14 +109,20 @@ class SessionStore:
 
     def forget(self, key: str) -> None:
         with self._cache_guard:
-            self._cache.pop(key, None)
+            self._drop(key)
 
     def _remember(self, key: str, signature: tuple[int, int, int], metadata: SessionMetadata) -> None:
         with self._cache_guard:
+            self._drop(key)
+            while self._cache and self._cached + signature[1] > _CACHED:
+                self._drop(next(iter(self._cache)))
             self._cache[key] = (signature, metadata)
-            self._cache.move_to_end(key)
-            while len(self._cache) > _CACHED:
-                self._cache.popitem(last=False)
+            self._cached += signature[1]
+
+    def _drop(self, key: str) -> None:
+        found = self._cache.pop(key, None)
+        if found is not None:
+            self._cached -= found[0][1]
 
 
 def _signature(path: Path) -> tuple[int, int, int] | None:
