@@ -44,6 +44,15 @@ def test_a_spoilt_append_behind_a_note_at_the_head_is_made_good(tmp_path: Path, 
     assert allowed.path.read_bytes() == _NOTE + _CHUNK
 
 
+def test_a_few_bytes_between_two_holes_are_ours(tmp_path: Path) -> None:
+    """Two power cuts, each with a hole of its own: found by schedule 98114 of the crash matrix."""
+    before = b"The words before.\n"
+    left = _CHUNK[:20] + bytes(12) + _CHUNK[32:41] + bytes(9) + _CHUNK[50:]
+    allowed = _allowed(tmp_path / "a.md", before + left)
+    appender.settle(Fs(), allowed, len(before), before, _CHUNK)
+    assert allowed.path.read_bytes() == before + _CHUNK
+
+
 def test_zeros_behind_an_edited_line_are_written_over(tmp_path: Path) -> None:
     before, edited = b"The words before.\n", b"Other words.\n"
     allowed = _allowed(tmp_path / "a.md", edited + b"\0")

@@ -264,14 +264,16 @@ def _traces(present: bytes, chunk: bytes) -> tuple[int, list[tuple[int, int]]]:
     """How far what is `present` is ours, and the stretches of zeros in it.
 
     A power cut may lose an earlier page of an append and keep a later one. Behind a hole a few equal bytes are a
-    coincidence, unless nothing else follows them.
+    coincidence, unless nothing follows them but the next hole.
     """
     reach = _shared(present, chunk)
     holes: list[tuple[int, int]] = []
     while reach < len(present):
         after = len(present) - len(present[reach:].lstrip(b"\0"))
         more = _shared(present[after:], chunk[after:])
-        if after == reach or not more or (more < _OURS_FOR_SURE and after + more < len(present)):
+        if after == reach or not more:
+            break
+        if more < _OURS_FOR_SURE and present[after + more : after + more + 1].strip(b"\0"):
             break
         holes.append((reach, after))
         reach = after + more
