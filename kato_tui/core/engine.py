@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
@@ -24,7 +23,7 @@ from kato_tui.core.errors import (
     in_words,
 )
 from kato_tui.core.ingest.batch import Report, SessionIngest, Stores
-from kato_tui.core.ingest.discover import Discovery, FoundSession, Root, roots_of
+from kato_tui.core.ingest.discover import Discovery, FoundSession, Root, log_path, roots_of
 from kato_tui.core.ingest.fold import HalfWritten
 from kato_tui.core.ingest.forget import forget_twin
 from kato_tui.core.listener import Listener, Silent
@@ -268,7 +267,7 @@ class Engine:
 
     def resolve(self, name: str) -> str:
         """The key of the one session that `name` means: id or prefix, the provider's own id, key or log."""
-        answer = resolve.resolve_session(name, self.session_candidates(), canonical=_log_path)
+        answer = resolve.resolve_session(name, self.session_candidates(), canonical=log_path)
         if not isinstance(answer, resolve.Matched):
             raise SessionNotFound(answer.reason)
         return answer.found[0].session_key
@@ -494,11 +493,3 @@ class Engine:
         # What cannot be written down now is noticed again at the next look.
         with contextlib.suppress(NeedsRebuild, OSError):
             self.index.put(self.store.update(key, change))
-
-
-def _log_path(text: str) -> str:
-    """The path of a log as discovery has it; a name that no file system takes stays as it is, and names no log."""
-    try:
-        return os.path.realpath(text)
-    except ValueError:
-        return text

@@ -66,7 +66,7 @@ class Service:
         self.watcher: Watcher | None = None
         self._operations = Operations(engine)
         self._config = config
-        self._config_stamp = _stamp(engine.home.config)
+        self._config_stamp = engine.home.stamp(engine.home.config)
         self._inbox: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._stopping = False
         #: The thread has ended: whoever asks now, or still waits, is told so.
@@ -350,7 +350,7 @@ class Service:
         self._drift = drift
 
     def _notice_config(self) -> None:
-        found = _stamp(self.engine.home.config)
+        found = self.engine.home.stamp(self.engine.home.config)
         if found == self._config_stamp:
             return
         self._config_stamp = found
@@ -495,11 +495,3 @@ def _now() -> float:
 
 def _drift() -> float:
     return time.time() - time.monotonic()
-
-
-def _stamp(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size

@@ -6,6 +6,7 @@ the first time they are seen: what their heads told is kept in the index, so tha
 
 from __future__ import annotations
 
+import os
 import time
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
@@ -297,3 +298,11 @@ def _folder_stamp(folder: Path) -> _FolderStamp:
     except OSError:
         return 0, 0
     return None if time.time_ns() - found.st_mtime_ns < _TICK else (found.st_ino, found.st_mtime_ns)
+
+
+def log_path(text: str) -> str:
+    """The path of a log as sessions have it; a name that no file system takes stays as it is, and names no log."""
+    try:
+        return os.path.realpath(text)
+    except ValueError:
+        return text
