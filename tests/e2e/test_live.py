@@ -255,8 +255,9 @@ def _heard(path: str) -> socket.socket:
     """A connection that is listened to: those that were closed just now may still count."""
     while True:
         client = socket.socket(socket.AF_UNIX)
-        client.settimeout(10)
+        # Without a timeout the system waits while the queue is full; with one it refuses.
         client.connect(path)
+        client.settimeout(10)
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             client.sendall(orjson.dumps({"v": VERSION, "id": 1, "op": "ping"}) + b"\n")
             if client.recv(4096):
