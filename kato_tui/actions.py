@@ -127,10 +127,6 @@ ACTIONS: Final[tuple[Action, ...]] = (
         ("last", "G end", "", "to the last"),
     ),
 )
-#: What decides where the next keys go: it opens the line for something to be written into, or goes to another pane.
-LEADS: Final = frozenset({"command", "filter", "start-at", "export", "next-pane", "previous-pane"}) | {
-    f"pane-{number}" for number in range(1, len(PANES) + 1)
-}
 BY_ID: Final = {one.id: one for one in ACTIONS}
 
 #: The footer's order, for as many as fit.

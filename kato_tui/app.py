@@ -25,7 +25,7 @@ from textual.message import Message
 from textual.screen import Screen
 
 from kato_tui import themes
-from kato_tui.actions import ACTIONS, LEADS, PANES, Action, with_keymap
+from kato_tui.actions import ACTIONS, PANES, Action, with_keymap
 from kato_tui.board import Board, Changes, Update, wall_clock
 from kato_tui.core.errors import KatoError
 from kato_tui.core.glance import glance
@@ -126,7 +126,7 @@ class Dashboard(App[int]):
         mine = [one for one in self.actions if one.scope == scope or one.group == "Moving"]
         return list(
             Binding.make_bindings(
-                Binding(key, f"app.do('{one.id}')", one.help, show=False, id=f"{one.id}-{key}")
+                Binding(key, f"app.do('{one.id}')", one.help, show=False, priority=True, id=f"{one.id}-{key}")
                 for one in mine
                 for key in one.keys
             )
@@ -155,17 +155,16 @@ class Dashboard(App[int]):
     def _bind(self, key: str, action: Action) -> None:
         # Tab would be taken by the screen, which knows nothing of zoom and tabs.
         screen = self.screen._bindings
-        # Who types on at once means the line or the pane that this key leads to: that comes before the next key.
-        first = action.id in LEADS
-        named = Binding(key, f"app.do('{action.id}')", action.help, show=False, priority=first)
+        named = Binding(key, f"app.do('{action.id}')", action.help, show=False, priority=True)
         for one in Binding.make_bindings([named]):
             screen.key_to_bindings[one.key] = [one]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Keys that lead elsewhere are taken before all others, but while the line is open they are letters."""
-        if action == "do" and parameters and parameters[0] in LEADS:
-            return not self.line.is_open
-        return True
+        """While the line is open, keys are letters. Else each has its effect before the next is looked at.
+
+        Who types on at once means the pane or the line that the key before has led to.
+        """
+        return action != "do" or parameters == ("interrupt",) or not self.line.is_open
 
     def _own_theme(self) -> str:
         return themes.ANSI if self.console.color_system == "standard" else themes.DARK

@@ -28,12 +28,25 @@ _KEPT: Final = 50
 
 class Entry(Input):
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab", "complete(1)", show=False, priority=True),
-        Binding("shift+tab", "complete(-1)", show=False, priority=True),
-        Binding("up", "former(-1)", show=False, priority=True),
-        Binding("down", "former(1)", show=False, priority=True),
-        Binding("escape", "leave", show=False, priority=True),
+        Binding("tab", "complete(1)", show=False),
+        Binding("shift+tab", "complete(-1)", show=False),
+        Binding("up", "former(-1)", show=False),
+        Binding("down", "former(1)", show=False),
+        Binding("escape", "leave", show=False),
     ]
+
+    async def _on_key(self, event: events.Key) -> None:
+        """Keys that change the text take their turn among the letters.
+
+        Textual looks for what a key means after all letters that came along with it: of `sx`, backspace and `top`,
+        pasted or late through a slow line, the `p` would go.
+        """
+        for one in self._bindings.key_to_bindings.get(event.key, ()):
+            event.stop()
+            event.prevent_default()
+            await self.run_action(one.action)
+            return
+        await super()._on_key(event)
 
     def action_complete(self, step: int) -> None:
         self._line.complete(step)

@@ -43,3 +43,23 @@ async def test_a_command_typed_right_behind_the_key_of_a_pane_is_carried_out(tmp
         [one] = house.recordings(house.stage.tests)
         assert one["destination"] == str(house.stage.notes / "quick.md")
         assert dash.app.focused is dash.app.events and not dash.app.line.is_open
+
+
+async def test_keys_that_change_the_line_take_their_turn_among_its_letters(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    async with look(house) as dash:
+        await dash.press(":")
+        dash.send(*"xyz", "ctrl+u", *"stopp", "backspace", "home", *"@1 ", "end", *" id:", "enter")
+        await dash.settled()
+        assert dash.app.line.entry.value == "@1 stop id:"
+        assert not dash.app.line.is_open
+
+
+async def test_a_key_counts_in_the_pane_that_had_the_focus_when_it_was_pressed(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    async with look(house) as dash:
+        await dash.press("g")
+        dash.send("j", "j", "3")
+        await dash.settled()
+        assert dash.app.sessions.index == 2
+        assert dash.app.focused is dash.app.events
