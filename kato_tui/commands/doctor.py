@@ -137,7 +137,7 @@ def _roots(looked: Looked) -> Iterator[Finding]:
         if closed:
             more = f" and {len(closed) - 1} more below it" if len(closed) > 1 else ""
             text = f"{root['provider']}: {closed[0]}{more} cannot be read, so its sessions are not seen"
-            yield Finding("root", "problem", f"{text}. Give yourself permission: chmod -R u+rX {root['path']}")
+            yield Finding("root", "problem", f"{text}. Give yourself permission: chmod -R u+rX {_shut(root['path'])}")
         elif root["exists"]:
             yield Finding("root", "ok", f"{root['provider']}: {root['path']}{twins}")
         else:
@@ -157,6 +157,22 @@ def _closed(root: Path) -> list[str]:
     for _ in os.walk(root, onerror=lambda error: barred.append(str(error.filename))):
         pass
     return barred
+
+
+def _shut(root: str) -> str:
+    """What has to be opened: the root itself, or the first folder on the way to it that lets nobody through."""
+    way = reversed(Path(root).parents)
+    return str(next((one for one in way if not os.access(one, os.X_OK)), root))
+
+
+def _logs(looked: Looked) -> Iterator[Finding]:
+    """Logs that lie in an open folder and are closed themselves."""
+    sources = [one["source"] for one in looked.sessions if one.get("source") and not one.get("sourceGone")]
+    closed = [path for path in sources if not os.access(path, os.R_OK) and os.access(path, os.F_OK)]
+    if closed:
+        more = f" and {len(closed) - 1} more logs" if len(closed) > 1 else ""
+        text = f"{closed[0]}{more} cannot be read. Give yourself permission: chmod u+r"
+        yield Finding("logs", "problem", f"{text} {closed[0]}")
 
 
 def _formats(looked: Looked) -> Iterator[Finding]:
@@ -303,6 +319,7 @@ def _space(looked: Looked) -> Iterator[Finding]:
 
 CHECKS: Final[tuple[Callable[[Looked], Iterator[Finding]], ...]] = (
     _roots,
+    _logs,
     _formats,
     _unknown,
     _unusable,

@@ -101,14 +101,16 @@ def run_once(arguments: argparse.Namespace) -> int:
 
 
 def _report(engine: Engine, summary: Summary) -> int:
-    from kato_tui.commands.show import nothing_found
+    from kato_tui.commands.show import closed_roots, nothing_found
     from kato_tui.view.words import size
 
+    status = engine.engine_status().model_dump(mode="json", by_alias=True, exclude_none=True)
+    for line in closed_roots(status):
+        say(line)
     for key, problem in sorted(summary.problems.items()):
         say(f"{key}: {problem}")
     if not summary.sessions:
-        roots = engine.engine_status().model_dump(mode="json", by_alias=True, exclude_none=True)["roots"]
-        put(nothing_found(roots))
+        put(nothing_found(status["roots"]))
     else:
         put(
             f"{summary.sessions} sessions, {summary.changed} brought up to date, {summary.events} events added, "

@@ -125,11 +125,15 @@ def no_sessions(status: Json) -> str:
 
 def nothing_found(roots: Iterable[Json]) -> str:
     """For a machine without a session: where they were looked for, and what can be done without any."""
-    found = [(safe(str(root["path"])), root.get("problem")) for root in roots]
-    barred = [f"{path} cannot be read: {problem}" for path, problem in found if problem]
-    folders = ", ".join(path for path, _ in found)
-    hint = "Other folders can be named in `kato-tui config init`; kato-tui --demo shows it on made-up sessions"
-    return "\n".join([*barred, f"nothing found, looked in {folders}", hint])
+    folders = ", ".join(safe(str(root["path"])) for root in roots)
+    hint = "Other folders can be named in the settings (kato-tui config init); kato-tui --demo shows made-up sessions"
+    return f"nothing found, looked in {folders}\n{hint}"
+
+
+def closed_roots(engine: Json) -> list[str]:
+    """The folders that are there and cannot be looked into: a list without their sessions looks complete."""
+    closed = [(safe(str(one["path"])), one["problem"]) for one in engine.get("roots", ()) if one.get("problem")]
+    return [f"{path} cannot be read: {problem}. kato-tui doctor says how to open it" for path, problem in closed]
 
 
 def status_lines(status: Json, now: datetime, *, everything: bool, width: int | None) -> list[str]:
@@ -140,6 +144,7 @@ def status_lines(status: Json, now: datetime, *, everything: bool, width: int | 
     lines += [f"  {one['sessionShortId']}: {safe(str(one['problem']))}" for one in sessions if one.get("problem")]
     if hidden:
         lines.append(hidden_line(hidden))
+    lines += closed_roots(status["engine"])
     active = [one for one in all_recordings(status) if everything or one["status"] != "stopped"]
     if active:
         lines += ["", *table(recording_rows(active, now), width)]

@@ -46,6 +46,8 @@ def run_sessions(arguments: argparse.Namespace) -> int:
         put(line)
     if hidden:
         say(show.hidden_line(hidden))
+    for line in show.closed_roots(status["engine"]):
+        say(line)
     return DONE
 
 

@@ -23,7 +23,7 @@ from kato_tui.core.errors import (
     in_words,
 )
 from kato_tui.core.ingest.batch import Report, SessionIngest, Stores
-from kato_tui.core.ingest.discover import Discovery, FoundSession, Root, log_path, roots_of
+from kato_tui.core.ingest.discover import Discovery, FoundSession, Root, is_barred, log_path, roots_of
 from kato_tui.core.ingest.fold import HalfWritten
 from kato_tui.core.ingest.forget import forget_twin
 from kato_tui.core.listener import Listener, Silent
@@ -221,7 +221,9 @@ class Engine:
 
     def _check_gone(self, key: str) -> None:
         entry = self.index.entries.get(key)
-        if key not in self.sessions and entry is not None and entry.source is not None and not entry.source.gone:
+        if key in self.sessions or entry is None or entry.source is None or entry.source.gone:
+            return
+        if not is_barred(Path(entry.source.path)):
             self._mark_gone(key)
 
     def status(self) -> Status:

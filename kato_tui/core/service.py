@@ -22,6 +22,7 @@ from kato_tui.core.glance import glance
 from kato_tui.core.hot import Hot
 from kato_tui.core.hub import Hub
 from kato_tui.core.ingest.batch import Report, SessionIngest
+from kato_tui.core.ingest.discover import is_folder
 from kato_tui.core.ingest.watch import Watcher, is_remote
 from kato_tui.core.model.intents import Notice, Outcome
 from kato_tui.core.model.session import SessionMetadata
@@ -315,7 +316,7 @@ class Service:
         if everything:
             self._due["all"] = 0.0
         now = _now()
-        self._again += [(now + _SECOND_LOOK, path) for path in hints if path.is_dir()]
+        self._again += [(now + _SECOND_LOOK, path) for path in hints if is_folder(path)]
         hints |= {path for at, path in self._again if at <= now}
         self._again = [(at, path) for at, path in self._again if at > now]
         if hints:

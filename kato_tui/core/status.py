@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kato_tui import __version__
 from kato_tui.core import identity
-from kato_tui.core.ingest.discover import FoundSession, Root
+from kato_tui.core.ingest.discover import FoundSession, Root, is_barred, is_folder
 from kato_tui.core.model.facts import Facts
 from kato_tui.core.model.index import IndexEntry
 from kato_tui.core.model.session import Recording, SessionMetadata
@@ -52,11 +52,11 @@ def engine_status(
             RootStatus(
                 provider=root.provider.name,
                 path=str(root.path),
-                exists=root.path.is_dir(),
-                problem=_barred(root.path),
+                exists=barred is not None or is_folder(root.path),
+                problem=barred,
                 keep_twins=root.keep_twins,
             )
-            for root in roots
+            for root, barred in ((root, _barred(root.path)) for root in roots)
         ],
         sessions=len(found.keys() | entries.keys()),
         active_recordings=sum(entry.active_recordings for entry in entries.values()),
@@ -67,8 +67,9 @@ def engine_status(
 
 
 def _barred(folder: Path) -> str | None:
-    """Why nothing is found in a folder that is there."""
-    return "permission denied" if folder.is_dir() and not os.access(folder, os.R_OK | os.X_OK) else None
+    """Why nothing is found in a folder that is there, or that may be there behind one that is closed."""
+    closed = is_barred(folder) or (is_folder(folder) and not os.access(folder, os.R_OK | os.X_OK))
+    return "permission denied" if closed else None
 
 
 def session_status(
@@ -92,7 +93,8 @@ def session_status(
         provider_session_id=provider_session_id,
         source_kind=entry.source_kind if entry is not None else found.kind if found is not None else "main",
         source=source.path if source is not None else str(found.path) if found is not None else None,
-        source_gone=source is not None and source.gone,
+        # A log that came back is not read yet, perhaps, but it is there.
+        source_gone=source is not None and source.gone and found is None,
         problem=problem,
         title=facts.title,
         cwd=facts.cwd,

@@ -188,3 +188,17 @@ def test_folders_that_cannot_be_looked_into_are_a_problem(tmp_path: Path, monkey
     monkeypatch.setattr(os, "scandir", refusing)
     (found,) = _found(_looked(Home(tmp_path), roots=[_root(root)]), "root")
     assert found.level == "problem" and f"{root}/closed cannot be read" in found.text and "chmod" in found.text
+
+
+def test_a_closed_log_and_the_closed_folder_above_a_root_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = {str(tmp_path / "closed"), str(tmp_path / "log.jsonl")}
+    (tmp_path / "log.jsonl").write_bytes(b"")
+    monkeypatch.setattr(os, "access", lambda path, mode: mode == os.F_OK or str(path) not in closed)
+    monkeypatch.setattr(doctor, "_closed", lambda root: [str(root)])
+    root = _root(tmp_path / "closed" / "sessions") | {"exists": True, "problem": "permission denied"}
+    looked = _looked(Home(tmp_path), {"source": str(tmp_path / "log.jsonl")}, roots=[root])
+    assert _found(looked, "root")[0].text.endswith(f"chmod -R u+rX {tmp_path}/closed")
+    (log,) = _found(looked, "logs")
+    assert log.level == "problem" and log.text.endswith(f"chmod u+r {tmp_path}/log.jsonl")

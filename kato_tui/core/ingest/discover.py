@@ -7,6 +7,7 @@ the first time they are seen: what their heads told is kept in the index, so tha
 from __future__ import annotations
 
 import os
+import stat
 import time
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
@@ -119,7 +120,7 @@ class Discovery:
         stirred: set[int] = set()
         for path in paths:
             owner = self._owners.get(path)
-            if owner is not None and path.exists():
+            if owner is not None and reader.stamp_of(path) is not None:
                 keys.add(_key_of(owner))
             elif path not in self._foreign:
                 stirred.update(number for number, root in enumerate(self.roots) if path.is_relative_to(root.path))
@@ -219,7 +220,7 @@ class Discovery:
         return {folder: _folder_stamp(folder) for folder in self._folders}
 
     def _note_foreign(self, path: Path) -> None:
-        if len(self._foreign) < _REMEMBERED and not path.is_dir():
+        if len(self._foreign) < _REMEMBERED and not is_folder(path):
             self._foreign.add(path)
 
     def _identify(self, provider: Provider, path: Path) -> SourceFile | None:
@@ -288,6 +289,26 @@ def _source_of(path: Path, owner: FileOwner) -> SourceFile | None:
         owner.generation,
         owner.parent,
     )
+
+
+def is_folder(path: Path) -> bool:
+    """False as well where a folder above it is closed: `Path.is_dir` raises there, and one closed folder of one
+    assistant must stop nothing."""
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def is_barred(path: Path) -> bool:
+    """Whether nobody can tell what is there, since a folder above it is closed: not to be seen is not to be gone."""
+    try:
+        path.stat()
+    except PermissionError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return False
 
 
 def _folder_stamp(folder: Path) -> _FolderStamp:

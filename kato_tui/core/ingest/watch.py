@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import threading
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -124,7 +125,7 @@ class Watcher:
     def _watch(self) -> None:
         """Until a root comes, goes or is made anew: its watch would be blind."""
         seen = self._inodes()
-        existing = [root for root in self._roots if root.is_dir()]
+        existing = [root for root in self._roots if _inode(root)]
         if not existing:
             self._stop.wait(_LOOK_AGAIN)
             return
@@ -139,7 +140,7 @@ class Watcher:
                     return
 
     def _inodes(self) -> list[int]:
-        return [root.stat().st_ino if root.is_dir() else 0 for root in self._roots]
+        return [_inode(root) for root in self._roots]
 
     def _put(self, paths: set[Path], *, everything: bool = False) -> None:
         with self._guard:
@@ -147,6 +148,15 @@ class Watcher:
             if everything or len(self._hints) > _MAX_HINTS:
                 self._hints, self._everything = set(), True
         self._wake()
+
+
+def _inode(folder: Path) -> int:
+    """What tells a folder from another of its name; 0 for none, also where a folder above it is closed."""
+    try:
+        found = folder.stat()
+    except OSError:
+        return 0
+    return found.st_ino if stat.S_ISDIR(found.st_mode) else 0
 
 
 def is_remote(path: Path, mounts: Path = Path("/proc/self/mountinfo")) -> bool:
