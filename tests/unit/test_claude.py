@@ -229,7 +229,7 @@ def test_a_compaction_is_a_notice_and_its_summary_is_not_the_users() -> None:
         (claude.assistant({"type": "brand-new"}), "assistant.brand-new"),
         (claude.user([{"type": "brand-new"}]), "user.brand-new"),
         (claude.queue("brand-new"), "queue-operation.brand-new"),
-        ({"type": "started", "run": 1}, "started"),
+        ({"type": "paused", "run": 1}, "paused"),
     ],
 )
 def test_the_unknown_is_kept_raw(record: dict[str, Any], raw_type: str) -> None:

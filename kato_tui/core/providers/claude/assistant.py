@@ -102,6 +102,8 @@ def _harness_text(t: ClaudeTranslator, record: Record, content: list[Any]) -> No
 def _block(t: ClaudeTranslator, block: Any, line: _Line) -> None:
     kind = block.get("type") if isinstance(block, dict) else None
     handler = _BLOCKS.get(kind) if isinstance(kind, str) else None
+    if handler is None and isinstance(kind, str) and kind.endswith(_SERVER_RESULT):
+        handler = _server_tool_result
     if handler is None or not handler(t, block, line):
         t.keep_raw(f"assistant.{text_of(kind) or 'block'}", block, **line.where)
 
@@ -197,9 +199,9 @@ _BLOCKS: Final[dict[str, Callable[[ClaudeTranslator, Record, _Line], bool]]] = {
     "redacted_thinking": _redacted,
     "tool_use": _tool_use,
     "server_tool_use": _server_tool_use,
-    "web_search_tool_result": _server_tool_result,
-    "web_fetch_tool_result": _server_tool_result,
 }
+#: Each tool at the API (web_search, web_fetch, advisor, code_execution, …) has a type of its own for its results.
+_SERVER_RESULT: Final = "_tool_result"
 
 
 def _count_usage(t: ClaudeTranslator, message: Record) -> Record | None:

@@ -35,8 +35,21 @@ DENYLIST: Final = {
     "ultra_effort_enter": "setting of the running program",
     "ultra_effort_exit": "setting of the running program",
     "budget_usd": "setting of the running program",
+    "output_style": "setting of the running program",
+    "workflow_size_guideline_change": "setting of the running program",
+    "workflow_keyword_request": "setting of the running program",
+    "advisor_tool": "list of tools the model may use",
+    "prompt_snapshot": "the system prompt and the tools as they were sent",
+    "instructions": "standing instructions to the model",
+    "environment": "description of the machine to the model",
+    "session_context": "description of the session to the model",
+    "model": "description of the model to itself",
+    "date": "the day, told to the model at the start",
+    "team_context": "description of the team to the model",
+    "bash_output_audience_note": "reminder to the model",
 }
 _SILENT_HOOK: Final = "a hook that told the model nothing"
+_MAY_BE_SILENT: Final = ("hook_success", "async_hook_response")
 
 
 def _lines(value: Any) -> str:
@@ -95,6 +108,14 @@ def _date(a: Record) -> str:
     return text_of(a.get("newDate"))
 
 
+def _async_hook(a: Record) -> str:
+    return _hook(a, text_of(a.get("response")) or text_of(a.get("stderr")) or text_of(a.get("stdout")))
+
+
+def _remote(a: Record) -> str:
+    return "\n".join(text_of(a.get(key)) for key in ("url", "pr", "commit") if text_of(a.get(key)))
+
+
 def _any_text(a: Record) -> str:
     """For kinds seen too rarely to know their fields."""
     keys = ("content", "text", "message", "summary", "description", "condition", "status")
@@ -109,6 +130,8 @@ INFO: Final[dict[str, Callable[[Record], str]]] = {
     "hook_blocking_error": _blocking,
     "hook_non_blocking_error": _failed_hook,
     "hook_cancelled": _hook,
+    "async_hook_response": _async_hook,
+    "remote_session_change": _remote,
     "edited_text_file": _snippet,
     "file": _path,
     "directory": _path,
@@ -143,7 +166,7 @@ def translate(t: ClaudeTranslator, record: Record) -> None:
         t.say(events.PROVIDER_INFO, text, kind, _LEVELS.get(kind))
     if t.emitted:
         return
-    if kind == "hook_success" or (kind in INFO and "content" in attachment and not attachment["content"]):
+    if kind in _MAY_BE_SILENT or (kind in INFO and "content" in attachment and not attachment["content"]):
         t.drop(_SILENT_HOOK)
     else:
         t.keep_raw(t.type, attachment, **t.here)

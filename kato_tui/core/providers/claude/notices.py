@@ -21,13 +21,26 @@ PLAIN: Final = {
     "model_refusal_fallback": events.SYSTEM_MESSAGE,
     "error": events.SYSTEM_MESSAGE,
     "session_start": events.SYSTEM_MESSAGE,
+    "scheduled_task_fire": events.SYSTEM_MESSAGE,
+    "agents_killed": events.SYSTEM_MESSAGE,
+    "model_refusal_no_fallback": events.SYSTEM_MESSAGE,
+    "model_consent_fallback": events.SYSTEM_MESSAGE,
+    "permission_retry": events.SYSTEM_MESSAGE,
+    "permission_denied": events.SYSTEM_MESSAGE,
+    "memory_saved": events.PROVIDER_INFO,
     # Written by the model while the user was away, but no reply.
     "away_summary": events.PROVIDER_INFO,
     # Up to 1.0.56: progress of hooks, without a subtype.
     "": events.PROVIDER_INFO,
 }
 #: For records whose content is missing.
-_STAND_IN: Final = {"compact_boundary": "Conversation compacted", "microcompact_boundary": "Context compacted"}
+_STAND_IN: Final = {
+    "compact_boundary": "Conversation compacted",
+    "microcompact_boundary": "Context compacted",
+    "agents_killed": "Background agents were stopped",
+}
+#: Subtypes that are left out, with the reason.
+DENYLIST: Final = {"api_metrics": "how fast the service answered"}
 #: Subtypes that end a turn.
 _TURN_ENDS: Final = frozenset(("turn_duration", "stop_hook_summary"))
 _TURN_MARKER: Final = "marks the end of a turn: becomes the agent state"
@@ -48,6 +61,8 @@ def translate(t: ClaudeTranslator, record: Record) -> None:
         t.memory.boundary = t.time
     if subtype == "turn_duration":
         t.drop(_TURN_MARKER)
+    elif subtype in DENYLIST:
+        t.drop(DENYLIST[subtype])
     elif subtype == "stop_hook_summary":
         _stop_hooks(t, record)
     elif subtype == "api_error":

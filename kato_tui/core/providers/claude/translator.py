@@ -25,6 +25,27 @@ DENYLIST: Final = {
     "bridge-session": "book-keeping of remote control",
     "tag": "label in the session picker",
     "agent-name": "label in the session picker",
+    "agent-color": "label in the session picker",
+    "agent-setting": "setting of the running program",
+    "dev-mods": "setting of the running program",
+    "isolation-latch": "setting of the running program",
+    "atis-latch": "switch of the running program, written at every open and exit",
+    "cost-state": "running totals of cost and time; tokens are counted message by message",
+    "worktree-state": "which worktree the program stands in: its folder is on the records themselves",
+    "relocated": "becomes the session's folder",
+    "content-replacement": "which old tool results the model no longer sees",
+    "attribution-snapshot": "which lines of files the assistant wrote",
+    "artifact-autoreact-ledger": "book-keeping of published artifacts",
+    "artifact-comment-monitor": "book-keeping of published artifacts",
+    "history-suppression": "book-keeping of what is synced to a server",
+    "marble-origami-commit": "which part of the history the model no longer sees",
+    "marble-origami-snapshot": "which part of the history the model no longer sees",
+    "marble-origami-reset": "which part of the history the model no longer sees",
+    "fork-context-ref": "where the context of a forked sub-agent lies",
+    "observer-ref": "which other agent looks on",
+    "speculation-accept": "book-keeping of work done ahead",
+    "started": "an agent of a workflow begins: it has a log of its own",
+    "launched": "a workflow begins: its agents have logs of their own",
 }
 #: Title records: field and rank. The last one of a rank wins; they are appended again at every open and exit.
 TITLES: Final[dict[str, tuple[str, TitleSource]]] = {
@@ -36,7 +57,15 @@ _TITLE_REASON: Final = "becomes the session title"
 #: Lines without a uuid start with their type, so that the bytes already prove what they are.
 _PEEKED: Final = {
     f'{{"type":"{name}"'.encode(): (name, DENYLIST[name])
-    for name in ("file-history-snapshot", "last-prompt", "permission-mode", "mode", "bridge-session")
+    for name in (
+        "file-history-snapshot",
+        "last-prompt",
+        "permission-mode",
+        "mode",
+        "bridge-session",
+        "atis-latch",
+        "cost-state",
+    )
 }
 _PEEK_PREFIX: Final = b'{"type":"'
 _SUBTYPED: Final = {"system": "subtype", "queue-operation": "operation"}
@@ -216,16 +245,38 @@ def _denied(t: ClaudeTranslator, record: Record) -> None:
     t.drop(DENYLIST[text_of(record.get("type"))])
 
 
-def _pr_link(t: ClaudeTranslator, record: Record) -> None:
-    """Appended again at every open: told once."""
-    url = text_of(record.get("prUrl"))
-    if not url:
-        t.keep_raw("pr-link", record)
-    elif t.memory.saw_link(digest(url)):
-        t.repeat("pull request already told")
-    else:
-        t.enter(record)
-        t.say(events.PROVIDER_INFO, url, "pr-link")
+def _relocated(t: ClaudeTranslator, record: Record) -> None:
+    """`EnterWorktree` and `/cd` move a session together with its log; written two or three times for one move."""
+    t.facts.cwd = text_of(record.get("relocatedCwd")) or t.facts.cwd
+    t.drop(DENYLIST["relocated"])
+
+
+def _link(field: str, title: str = "") -> Callable[[ClaudeTranslator, Record], None]:
+    """A pull request or a published page. Appended again at every open: told once."""
+
+    def handler(t: ClaudeTranslator, record: Record) -> None:
+        url = text_of(record.get(field))
+        if not url:
+            t.keep_raw(t.type, record)
+        elif t.memory.saw_link(digest(url)):
+            t.repeat("link already told")
+        else:
+            t.enter(record)
+            name = texts.one_line(text_of(record.get(title)))
+            t.say(events.PROVIDER_INFO, f"{name}: {url}" if name else url, t.type)
+
+    return handler
+
+
+def _continued(t: ClaudeTranslator, record: Record) -> None:
+    """Sent to the background (`/bg`), the conversation goes on in a copy under another id; only this record says so."""
+    session = text_of(record.get("continuedInSessionId"))
+    if not session:
+        t.keep_raw(t.type, record)
+        return
+    t.enter(record)
+    t.set_state(activity.idle)
+    t.say(events.SYSTEM_MESSAGE, f"The conversation goes on in session {session}", t.type)
 
 
 HANDLERS: Final[dict[str, Callable[[ClaudeTranslator, Record], None]]] = {
@@ -234,8 +285,11 @@ HANDLERS: Final[dict[str, Callable[[ClaudeTranslator, Record], None]]] = {
     "system": notices.translate,
     "attachment": attachments.translate,
     "queue-operation": prompt_queue.translate,
-    "pr-link": _pr_link,
+    "pr-link": _link("prUrl"),
+    "frame-link": _link("frameUrl", "title"),
+    "continued-in": _continued,
     "result": _result,
     **dict.fromkeys(TITLES, _title),
     **dict.fromkeys(DENYLIST, _denied),
+    "relocated": _relocated,
 }

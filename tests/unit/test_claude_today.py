@@ -1,0 +1,66 @@
+"""Records that Claude Code began to write in the summer and autumn of 2026 (2.1.24x to 2.1.29x)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit import claude_log as claude
+from tests.unit.claude_run import run, state, told
+
+_BOOKKEEPING = [
+    {"type": "atis-latch", "atis": "x", "sessionId": claude.SESSION},
+    {"type": "cost-state", "totalCostUSD": 0.5, "modelUsage": {"m": {"inputTokens": 5}}, "sessionId": claude.SESSION},
+    {"type": "worktree-state", "worktreeSession": None, "sessionId": claude.SESSION},
+    {"type": "content-replacement", "replacements": [], "sessionId": claude.SESSION},
+    {"type": "started", "key": "v2:1", "agentId": "a1"},
+    claude.attachment("prompt_snapshot", systemPrompt="You are …", tools=[{"name": "Bash"}]),
+    claude.attachment("environment", cwd="/w"),
+    claude.attachment("async_hook_response", hookName="lint", response=""),
+    claude.system("api_metrics", ttftMs=1),
+]
+
+
+@pytest.mark.parametrize("record", _BOOKKEEPING)
+def test_book_keeping_is_left_out_and_not_called_unknown(record: dict[str, Any]) -> None:
+    translator, drafts = run(record)
+    assert drafts == []
+    assert translator.facts.unknown_types == {}
+
+
+def test_a_session_that_was_moved_belongs_to_its_new_folder() -> None:
+    moved = {"type": "relocated", "relocatedCwd": "/w/.claude/worktrees/x", "sessionId": claude.SESSION}
+    translator, _ = run(*claude.conversation("hi", "hello"), moved, moved)
+    assert translator.facts.cwd == "/w/.claude/worktrees/x"
+
+
+def test_a_conversation_that_goes_on_elsewhere_says_where() -> None:
+    there = "1f1f1f1f-0000-4000-8000-000000000002"
+    record = {"type": "continued-in", "timestamp": claude.at(9), "continuedInSessionId": there}
+    assert told(record) == [("system.message", f"The conversation goes on in session {there}")]
+    assert state(claude.typed("go"), record) == ("needs-you", "idle", None)
+
+
+def test_a_published_page_is_told_once() -> None:
+    page = {"type": "frame-link", "title": "Report", "frameUrl": "https://example.org/r", "artifactCount": 1}
+    assert told(page, page) == [("provider.info", "Report: https://example.org/r")]
+
+
+@pytest.mark.parametrize(
+    ("subtype", "fields", "text"),
+    [
+        ("scheduled_task_fire", {"content": "Running scheduled task"}, "Running scheduled task"),
+        ("agents_killed", {}, "Background agents were stopped"),
+        ("model_refusal_no_fallback", {"content": "No answer to this"}, "No answer to this"),
+    ],
+)
+def test_new_notices_are_told(subtype: str, fields: dict[str, Any], text: str) -> None:
+    assert told(claude.system(subtype, **fields)) == [("system.message", text)]
+
+
+def test_the_result_of_any_tool_at_the_api_is_a_tool_result() -> None:
+    result = {"type": "advisor_tool_result", "tool_use_id": "srv_1", "content": {"type": "advisor_result"}}
+    call = {"type": "server_tool_use", "id": "srv_1", "name": "advisor", "input": {}}
+    kinds = [kind for kind, _ in told(claude.assistant(call, result))]
+    assert kinds == ["assistant.tool.call", "assistant.tool.result"]
