@@ -33,11 +33,22 @@ def own_link(host: Host) -> Link:
 def attach(home: Home, make_host: Callable[[], Host]) -> Link:
     """Blocks while the engine starts."""
     try:
-        return RemoteLink(home)
+        return _awake(home)
     except NotRunning:
         pass
     try:
         return own_link(make_host())
     except HomeBusy:
         # Somebody was quicker between the two questions.
-        return RemoteLink(home)
+        return _awake(home)
+
+
+def _awake(home: Home) -> RemoteLink:
+    """An engine that was stopped would leave the screen empty without a word."""
+    link = RemoteLink(home)
+    try:
+        link.require_answers()
+    except Exception:
+        link.close()
+        raise
+    return link

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from kato_tui.board import Update
-from kato_tui.core.client import NotRunning
+from kato_tui.core.client import NotAnswering, NotRunning
 from kato_tui.core.errors import ConfigError, KatoError, SessionNotFound
 from kato_tui.meter import Meter
 from kato_tui.view.sessions import is_recent, key_of
@@ -185,6 +185,9 @@ class Pump:
             link = self._make_link()
         except ConfigError as error:
             self.refused = error
+            self._lose(str(error), remote=False)
+            return
+        except NotAnswering as error:
             self._lose(str(error), remote=False)
             return
         except Exception as error:  # noqa: BLE001 - whatever it is, the user must see it

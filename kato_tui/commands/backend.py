@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kato_tui.commands.talk import say
 from kato_tui.core.client import NotRunning
 from kato_tui.core.link import DirectLink, Link, RemoteLink
 
@@ -48,9 +49,11 @@ def backend() -> Iterator[Link]:
 def connect(place: Home) -> RemoteLink | None:
     """The engine that runs for this home, if there is one."""
     try:
-        return RemoteLink(place)
+        link = RemoteLink(place)
     except NotRunning:
         return None
+    link.when_mute(lambda engine: say(f"{engine} does not answer yet, still waiting. Ctrl+c gives up"))
+    return link
 
 
 def own_engine() -> Engine:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +17,8 @@ from kato_tui.core.paths import Home
 
 VERSION: Final = 1
 MAX_LINE: Final = 1 << 20
+#: An engine answers between two steps, within milliseconds; one that was stopped (ctrl+z) takes calls and is mute.
+_SOON: Final = 3.0
 #: Unix socket paths end at about 100 bytes; a longer one is reached through its open folder.
 _MAX_PATH: Final = 100
 _AGAIN: Final = 0.02
@@ -24,6 +27,10 @@ _LEFT: Final = "the engine closed the connection: it is stopping, or has too man
 
 class NotRunning(KatoError):
     """No engine runs in this home, or none any longer."""
+
+
+class NotAnswering(KatoError):
+    """An engine has the home and says nothing."""
 
 
 class RequestFailed(Exception):
@@ -51,6 +58,9 @@ class Client:
     """One connection, made at once. `NotRunning` when nobody listens."""
 
     def __init__(self, home: Home, timeout: float = 10.0) -> None:
+        self._home = home
+        #: What to do, at most once, when an answer does not come soon.
+        self.mute: Callable[[], None] | None = None
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(timeout)
         self._number = 0
@@ -78,11 +88,34 @@ class Client:
     def request(self, op: str, **fields: Any) -> Any:
         """The result of one operation."""
         self._send(op, fields)
+        if self.mute is not None and not self._comes():
+            mute, self.mute = self.mute, None
+            mute()
         return self._answer()["result"]
 
     def subscribe(self, since: int = 0) -> Iterator[dict[str, Any]]:
         """Deltas of the engine's hub, as they come, until either side closes."""
         return self._stream("subscribe", {"since": since})
+
+    def require_answers(self) -> None:
+        """For who would show nothing until the first answer comes: `NotAnswering` when it does not come soon."""
+        self._send("ping", {})
+        if not self._comes():
+            raise NotAnswering(f"{self.who()} does not answer. If it was stopped (ctrl+z), let it go on or end it")
+        with contextlib.suppress(RequestFailed):
+            self._answer()
+
+    def who(self) -> str:
+        """The engine's process, as far as its lock tells."""
+        try:
+            owner = self._home.lock.read_text("ascii", "replace").strip()
+        except OSError:
+            owner = ""
+        return f"the engine (process {owner})" if owner.isdigit() else "the engine"
+
+    def _comes(self) -> bool:
+        """Whether an answer begins to come soon. Nothing may be left over in the buffer of an answer before."""
+        return bool(select.select([self._socket], (), (), _SOON)[0])
 
     def close(self) -> None:
         self._file.close()
@@ -115,7 +148,7 @@ class Client:
         try:
             line = self._file.readline()
         except TimeoutError as error:
-            raise NotRunning("the engine does not answer: it is busy with something long. Try again") from error
+            raise NotRunning(f"{self.who()} does not answer. End it if it was stopped; try again if not") from error
         except OSError as error:
             raise NotRunning(_LEFT) from error
         if not line:

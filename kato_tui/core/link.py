@@ -7,7 +7,7 @@ call them from threads of their own. Imports nothing heavy: `status` of a runnin
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from kato_tui.core.client import Client, RequestFailed
@@ -124,6 +124,13 @@ class RemoteLink(Link):
         self._client = Client(home, PATIENCE)
         # Waiting for changes keeps a connection busy, so it has one of its own.
         self._waiting: Client | None = None
+
+    def require_answers(self) -> None:
+        self._client.require_answers()
+
+    def when_mute(self, tell: Callable[[str], None]) -> None:
+        """`tell` of an engine that lets the next question wait, and whose it is."""
+        self._client.mute = lambda: tell(self._client.who())
 
     def changes(self, since: int, timeout: float) -> Delta:
         if self._waiting is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import socket
 import subprocess
 import sys
@@ -15,10 +16,13 @@ import orjson
 import pytest
 
 from kato_tui import cli
-from kato_tui.commands import clean, events, logs, record, service, status
-from kato_tui.core import link
+from kato_tui.attach import attach
+from kato_tui.commands import backend, clean, events, logs, record, service, status
+from kato_tui.commands.talk import say
+from kato_tui.core import client, link
 from kato_tui.core.client import RequestFailed
 from kato_tui.core.errors import KatoError, SessionNotFound
+from kato_tui.core.paths import Home
 
 STATUS: dict[str, Any] = {
     "engine": {"sessions": 0, "activeRecordings": 0, "bytesBehind": 0, "watching": "events", "pid": 7, "roots": []},
@@ -160,6 +164,50 @@ def test_an_engine_that_goes_in_the_middle_is_said_and_not_a_traceback(
         assert cli.run(["status"]) == 1
         leaving.join()
     assert "the engine closed the connection" in capsys.readouterr().err
+
+
+@pytest.fixture
+def mute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
+    """The socket of an engine that was stopped: the system takes the connections, nobody answers."""
+    monkeypatch.setenv("KATO_HOME", str(tmp_path))
+    monkeypatch.setattr(client, "_SOON", 0.01)
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "engine.lock").write_text("4711\n")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "run" / "control.sock"))
+        listener.listen()
+        yield listener
+
+
+def test_a_command_says_whom_it_waits_for(
+    mute: socket.socket, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    awake = threading.Event()
+
+    def tell(text: str) -> None:
+        say(text)
+        awake.set()
+
+    def answer() -> None:
+        connection, _ = mute.accept()
+        with connection, connection.makefile("rb") as asked:
+            asked.readline()
+            assert awake.wait(10)
+            connection.sendall(json.dumps({"ok": True, "result": STATUS}).encode() + b"\n")
+
+    monkeypatch.setattr(backend, "say", tell)
+    engine = threading.Thread(target=answer)
+    engine.start()
+    assert cli.run(["status"]) == 0
+    engine.join()
+    said = capsys.readouterr()
+    assert "the engine (process 4711) does not answer yet" in said.err and "nothing found" in said.out
+
+
+@pytest.mark.usefixtures("mute")
+def test_a_screen_does_not_stay_empty_for_an_engine_that_does_not_answer(tmp_path: Path) -> None:
+    with pytest.raises(client.NotAnswering, match="process 4711"):
+        attach(Home(tmp_path), pytest.fail)
 
 
 def test_cleaning_is_asked_of_the_running_engine(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
