@@ -64,3 +64,39 @@ def test_the_result_of_any_tool_at_the_api_is_a_tool_result() -> None:
     call = {"type": "server_tool_use", "id": "srv_1", "name": "advisor", "input": {}}
     kinds = [kind for kind, _ in told(claude.assistant(call, result))]
     assert kinds == ["assistant.tool.call", "assistant.tool.result"]
+
+
+def paste(words: str, mark: str = "9b65") -> str:
+    return f'\n\n<pasted_content id="{mark}">\n{words}\n</pasted_content id="{mark}">\n'
+
+
+@pytest.mark.parametrize(
+    ("prompt", "text"),
+    [
+        (paste("first line\n\nsecond line"), "first line\n\nsecond line"),
+        (f"why does this fail?{paste('Error: 7')}\n thanks", "why does this fail?\n\nError: 7\n\n thanks"),
+        (paste("one") + paste("two", "4bd7"), "one\n\ntwo"),
+        ('what does <pasted_content id="1"> mean?', 'what does <pasted_content id="1"> mean?'),
+        ('<pasted_content id="1">\nnever closed', '<pasted_content id="1">\nnever closed'),
+    ],
+)
+def test_what_was_pasted_stands_without_the_marks_for_the_model(prompt: str, text: str) -> None:
+    translator, drafts = run(claude.typed(prompt))
+    assert [draft.payload["text"] for draft in drafts] == [text]
+    assert "pasted_content" not in (translator.facts.title or "") or prompt == text
+
+
+def test_a_command_in_a_pasted_text_is_not_run_and_one_beside_it_is() -> None:
+    log = "```sh\n::stop\nexit 1"
+    kinds = [kind for kind, _ in told(claude.typed(f"look at this{paste(log)}\n::start notes.md"))]
+    assert kinds == ["user.message", "user.kato-command"]
+
+
+def test_a_command_that_was_pasted_by_itself_is_run() -> None:
+    assert [kind for kind, _ in told(claude.typed(paste("::start ~/notes/x.md")))] == ["user.kato-command"]
+
+
+def test_pasted_text_that_waited_in_the_queue_is_shown_once() -> None:
+    prompt = "see" + paste("Error: 7")
+    log = (claude.queue("enqueue", prompt), claude.queue("remove", prompt), claude.queued(prompt))
+    assert told(*log) == [("user.message", "see\n\nError: 7")]

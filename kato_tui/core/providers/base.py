@@ -10,7 +10,7 @@ import hashlib
 import shlex
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -345,10 +345,16 @@ class Translator(ABC):
             elif kind == events.USER_MESSAGE:
                 self.facts.user_messages += 1
 
-    def emit_typed(self, text: str, attachments: list[Record] | None = None, **where: Any) -> None:
+    def emit_typed(
+        self,
+        text: str,
+        attachments: list[Record] | None = None,
+        quoted: Sequence[tuple[int, int]] = (),
+        **where: Any,
+    ) -> None:
         """A message the user typed: kept exactly, cut at its command lines (`where` as for `emit`)."""
         text = texts.whole(text)
-        segments = commands.split(text)
+        segments = commands.split(text, quoted)
         plain = [segment for segment in segments if segment.command is None and segment.text.strip()]
         if attachments and not plain:
             segments = [commands.Segment(""), *segments] if text else [commands.Segment("")]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -29,13 +29,16 @@ class Segment:
     command: dict[str, Any] | None = None
 
 
-def split(text: str) -> list[Segment]:
-    """`text` in order, cut at its command lines. Joining the segments' texts gives `text` back."""
+def split(text: str, quoted: Sequence[tuple[int, int]] = ()) -> list[Segment]:
+    """`text` in order, cut at its command lines. Joining the segments' texts gives `text` back.
+
+    A line that begins in a `quoted` range is no command, and neither opens nor closes a code block.
+    """
     if "::" not in text:
         return [Segment(text)]
     segments: list[Segment] = []
     plain: list[str] = []
-    for line, fenced in _lines(text):
+    for line, fenced in _lines(text, quoted):
         payload = None if fenced else parse_line(line.rstrip("\n"))
         if payload is None:
             plain.append(line)
@@ -49,14 +52,18 @@ def split(text: str) -> list[Segment]:
     return segments
 
 
-def _lines(text: str) -> Iterator[tuple[str, bool]]:
-    """Every line with its newline, and whether it belongs to a fenced code block."""
+def _lines(text: str, quoted: Sequence[tuple[int, int]]) -> Iterator[tuple[str, bool]]:
+    """Every line with its newline, and whether it belongs to a fenced code block or a quote."""
     fence = ""
     start = 0
     while start < len(text):
         end = text.find("\n", start) + 1 or len(text)
         line = text[start:end]
+        inside = any(first <= start < last for first, last in quoted)
         start = end
+        if inside:
+            yield line, True
+            continue
         match = _FENCE.match(line)
         if fence:
             yield line, True

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kato_tui.core import text as texts
 from kato_tui.core.model import events
 from kato_tui.core.providers.base import Record, text_of
-from kato_tui.core.providers.claude import activity, authorship, decisions
+from kato_tui.core.providers.claude import activity, authorship, decisions, pasted
 
 if TYPE_CHECKING:
     from kato_tui.core.providers.claude.translator import ClaudeTranslator
@@ -117,8 +117,9 @@ def user_words(t: ClaudeTranslator, words: str, tool: str) -> None:
 
     An MCP server chooses the text of its own errors and could imitate a refusal: such words never run commands.
     """
+    words, quoted = pasted.unwrap(words)
     if tool and not tool.startswith("mcp__"):
-        t.emit_typed(words, **t.here)
+        t.emit_typed(words, None, quoted, **t.here)
     else:
         t.emit(events.USER_MESSAGE, {"text": texts.whole(words)}, **t.here)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kato_tui.core import text as texts
 from kato_tui.core.model import events
 from kato_tui.core.providers.base import Record, text_of
-from kato_tui.core.providers.claude import activity, authorship, results
+from kato_tui.core.providers.claude import activity, authorship, pasted, results
 from kato_tui.core.providers.claude.authorship import AGENT, HUMAN, MACHINE, Author
 
 if TYPE_CHECKING:
@@ -103,7 +103,8 @@ def say(t: ClaudeTranslator, parts: list[str], media: list[Record], author: Auth
         if not text and not media:
             t.repeat(_SHOWN)
             return
-    t.emit_typed(text, media or None, **t.here)
+    text, quoted = pasted.unwrap(text)
+    t.emit_typed(text, media or None, quoted, **t.here)
     t.set_state(activity.prompted)
 
 
@@ -159,7 +160,8 @@ def _command(t: ClaudeTranslator, text: str) -> bool:
         return False
     name, arguments = command
     if arguments:
-        t.emit_typed(f"{name} {arguments}", **t.here)
+        text, quoted = pasted.unwrap(f"{name} {arguments}")
+        t.emit_typed(text, None, quoted, **t.here)
     else:
         # Not through emit_typed: a bare "/model" is a poor title for a session.
         t.emit(events.USER_MESSAGE, {"text": texts.whole(name)}, **t.here)
