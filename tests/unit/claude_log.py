@@ -97,9 +97,9 @@ def refusal(words: str = "") -> str:
     return start + (f"To tell you how to proceed, the user said:\n{words}" if words else "STOP and wait.")
 
 
-def queue(operation: str, content: Any = None, second: int = 3) -> Record:
+def queue(operation: str, content: Any = None, second: int = 3, **fields: Any) -> Record:
     record: Record = {"type": "queue-operation", "operation": operation, "timestamp": at(second), "sessionId": SESSION}
-    return record if content is None else {**record, "content": content}
+    return {**record, **fields} if content is None else {**record, "content": content, **fields}
 
 
 def attachment(kind: str, uuid: str = "at1", second: int = 4, **fields: Any) -> Record:

@@ -100,3 +100,88 @@ def test_pasted_text_that_waited_in_the_queue_is_shown_once() -> None:
     prompt = "see" + paste("Error: 7")
     log = (claude.queue("enqueue", prompt), claude.queue("remove", prompt), claude.queued(prompt))
     assert told(*log) == [("user.message", "see\n\nError: 7")]
+
+
+def absorbed(content: str | None = None) -> dict[str, Any]:
+    return claude.queue("remove", content, reason="absorbed_mid_turn", commandUuid="c1")
+
+
+def from_peer(prompt: str) -> dict[str, Any]:
+    origin = {"kind": "peer", "from": "other"}
+    return claude.attachment("queued_command", prompt=prompt, commandMode="prompt", origin=origin, source_uuid="c1")
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("attached_first", [True, False])
+def test_the_words_of_another_agent_that_came_mid_turn_are_not_the_users(named: bool, attached_first: bool) -> None:
+    """The queue record comes first and does not say who wrote it: it may even hold a command."""
+    words = "please do this\n::start"
+    ends = [absorbed(words if named else None), from_peer(words)]
+    log = [claude.queue("enqueue", words), *(reversed(ends) if attached_first else ends)]
+    assert told(*log, claude.assistant(claude.text("Done."))) == [
+        ("provider.info", words),
+        ("assistant.message", "Done."),
+    ]
+
+
+def test_a_message_between_sessions_is_not_the_users() -> None:
+    words = '<cross-session-message from="other">\n::stop\n</cross-session-message>'
+    assert told(claude.queue("enqueue", words), claude.queue("remove", words)) == [("provider.info", words)]
+
+
+def test_a_prompt_that_only_the_queue_has_is_shown_before_the_answer() -> None:
+    """The desktop app hands it to the model in a tool result, without an attachment."""
+    log = [claude.queue("enqueue", "also this"), absorbed("also this"), claude.assistant(claude.text("Done."))]
+    assert told(*log) == [("user.message", "also this"), ("assistant.message", "Done.")]
+
+
+def test_a_notice_in_the_middle_does_not_take_the_place_of_a_prompt() -> None:
+    note = "<task-notification>\ndone</task-notification>"
+    log = [
+        claude.queue("enqueue", "also this"),
+        absorbed("also this"),
+        claude.attachment("queued_command", prompt=note, commandMode="task-notification"),
+        claude.assistant(claude.text("Done.")),
+    ]
+    assert [text for kind, text in told(*log) if kind == "user.message"] == ["also this"]
+
+
+def test_a_message_for_an_agent_that_is_gone_was_not_sent() -> None:
+    assert told(claude.queue("enqueue", "look there"), claude.queue("remove", reason="agent_stopped")) == []
+
+
+def test_a_queue_goes_with_the_program_that_held_it() -> None:
+    """What waits when it dies was never sent, and must not be taken for what leaves the queue later."""
+    log = [
+        claude.queue("enqueue", "never sent"),
+        claude.typed("back again"),
+        claude.queue("enqueue", "sent"),
+        claude.queue("remove"),
+    ]
+    assert told(*log) == [("user.message", "back again"), ("user.message", "sent")]
+
+
+def test_a_prompt_whose_queue_record_is_forgotten_is_shown_once() -> None:
+    log = [
+        claude.queue("enqueue", "one"),
+        claude.typed("two"),
+        claude.queued("one"),
+        absorbed("one"),
+        claude.assistant(claude.text("Done.")),
+    ]
+    assert [text for kind, text in told(*log) if kind == "user.message"] == ["two", "one"]
+
+
+def test_what_the_harness_adds_does_not_take_the_place_of_a_prompt() -> None:
+    log = [
+        claude.queue("enqueue", "next"),
+        claude.queue("dequeue"),
+        claude.user("Base directory for this skill: /s", isMeta=True),
+        claude.assistant(claude.text("Done.")),
+    ]
+    assert [text for kind, text in told(*log) if kind == "user.message"] == ["next"]
+
+
+def test_a_prompt_does_not_take_the_place_of_one_that_came_mid_turn() -> None:
+    log = [claude.queue("enqueue", "also"), absorbed("also"), claude.typed("new"), claude.assistant(claude.text("Ok."))]
+    assert sorted(text for kind, text in told(*log) if kind == "user.message") == ["also", "new"]

@@ -24,6 +24,8 @@ MACHINE_PREFIXES: Final = (
     ("<bash-stderr>", "bash-output"),
     ("<task-notification>", "task-notification"),
     ("<teammate-message", "teammate-message"),
+    ("<cross-session-message", "cross-session-message"),
+    ("<channel source=", "channel-message"),
     ("<session-start-hook>", "session-start-hook"),
     ("<tick>", "tick"),
     ("<goal>", "goal"),

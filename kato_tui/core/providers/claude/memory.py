@@ -58,7 +58,7 @@ class Memory:
         self.decisions: dict[str, Record] = state.get("decisions", {})
         #: prompts waiting in the queue, see prompt_queue.py
         self.queue: list[Record] = state.get("queue", [])
-        #: prompts that left the queue and have not come as a user line yet
+        #: prompts that left the queue and have not come as a user line or an attachment yet
         self.left: list[Record] = state.get("left", [])
         #: prompts shown when they left the queue: [length, hash, record number]
         self.delivered: list[list[Any]] = state.get("delivered", [])
@@ -165,10 +165,16 @@ class Memory:
         self.delivered.append([*mark, self.records])
         del self.delivered[:-MAX_DELIVERED]
 
-    def arrived(self, text: str) -> None:
-        """A user line or an attachment came: it is what left the queue, one prompt or several, words may be added."""
+    def arrived(self, text: str, *, human: bool = True) -> None:
+        """A user line came: it is what left the queue, one prompt or several, words may be added or replaced.
+
+        Only a prompt that the queue gave up for a line of its own may have come in other words.
+        """
         waiting = [entry for entry in self.left if entry["text"] not in text]
-        self.left = waiting if len(waiting) < len(self.left) else waiting[1:]
+        if human and len(waiting) == len(self.left):
+            turn = next((index for index, entry in enumerate(waiting) if not entry.get("absorbed")), len(waiting))
+            del waiting[turn : turn + 1]
+        self.left = waiting
 
     def without_delivered(self, text: str) -> str:
         """`text` less the prompts that were already shown; several queued prompts may be joined into one line."""

@@ -3,7 +3,8 @@
 Before 2.1.97 (and in some later versions) such a prompt is nowhere but in the queue records: `enqueue` then
 `remove` is a prompt delivered in the middle of a turn, `enqueue` then `dequeue` one that becomes a normal user
 line, `popAll` pulls everything back into the editor. Since 2.1.97 a `queued_command` attachment has the prompt,
-usually next to the queue records. Each prompt is shown once, whichever of its copies comes first.
+usually next to the queue records, and says who wrote it. Since 2.1.246 `remove` says why: then the attachment, which
+may come behind it, is waited for. Each prompt is shown once, whichever of its copies comes first.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ _TAKEN_BACK: Final = "pulled back into the editor, not sent"
 _NOTHING: Final = "nothing in the queue"
 _SHOWN: Final = "queued prompt already shown"
 _EMPTY: Final = "empty queued prompt"
+_NOT_SENT: Final = "left the queue without being sent"
+#: Why a `remove` is no delivery: the agent that a message was meant for is gone.
+_LOST: Final = frozenset(("agent_stopped",))
 #: How an entry was shown while it still waited.
 _EARLY: Final = "early"
 _ATTACHED: Final = "attached"
@@ -74,7 +78,7 @@ def _dequeue(t: ClaudeTranslator, _record: Record) -> None:
 
 
 def settle(t: ClaudeTranslator) -> None:
-    """The model answers, so no user line comes any more for what left the queue: the queue has the only copy."""
+    """The model answers, so no other copy comes any more of what left the queue: the queue has the only one."""
     left, t.memory.left = t.memory.left, []
     here = t.here
     for entry in left:
@@ -91,6 +95,7 @@ def _pop_all(t: ClaudeTranslator, _record: Record) -> None:
 def _remove(t: ClaudeTranslator, record: Record) -> None:
     """Some versions repeat the content; without it the oldest entry goes."""
     queue = t.memory.queue
+    reason = text_of(record.get("reason"))
     text, media = _read(t, record.get("content"))
     mark = _mark(text)
     if text:
@@ -104,6 +109,13 @@ def _remove(t: ClaudeTranslator, record: Record) -> None:
         entry = queue.pop(0)
     else:
         t.drop(_NOTHING)
+        return
+    if reason in _LOST:
+        t.drop(_NOT_SENT)
+        return
+    if reason and not entry["shown"] and len(t.memory.left) < MAX_QUEUED:
+        t.memory.left.append({**entry, "when": t.time, "absorbed": True})
+        t.drop(_HELD)
         return
     if not entry["shown"]:
         _show(t, entry)
@@ -161,13 +173,16 @@ def attached(t: ClaudeTranslator, attachment: Record) -> None:
     text, media = _read(t, attachment.get("prompt"))
     mark = _mark(text)
     if t.memory.left and t.live:
-        t.memory.arrived(text)
+        t.memory.left = [entry for entry in t.memory.left if entry["mark"] != mark]
     if text and not t.memory.without_delivered(authorship.peel(text)[1]):
         t.repeat(_SHOWN)
         return
     waiting = next((one for one in t.memory.queue if one["mark"] == mark and not one["shown"]), None)
     if waiting is not None:
         waiting["text"], waiting["media"], waiting["shown"] = "", [], _ATTACHED
+    elif mark[0]:
+        # Its queue record is not known any more: a `remove` may still name it.
+        t.memory.deliver(mark)
     _say(t, text, media, _attached_author(t, attachment))
     t.drop(_EMPTY)
 

@@ -65,9 +65,12 @@ def read_blocks(t: ClaudeTranslator, content: list[Any]) -> tuple[list[str], lis
 
 
 def _prompt_line(t: ClaudeTranslator, record: Record, parts: list[str], media: list[Record]) -> None:
-    if t.memory.left and t.live:
-        t.memory.arrived("\n".join(parts))
     author = authorship.author_of(record, other_agent=t.other_agent)
+    if t.memory.left and t.live:
+        t.memory.arrived("\n".join(parts), human=author.who != MACHINE)
+    if t.memory.queue and t.live and record.get("promptSource") == "typed":
+        # A program that died took its queue with it: else the prompt would have had to wait as well.
+        t.memory.queue.clear()
     # Only a line that says it was typed cannot be the second copy of a prompt from the queue.
     say(t, parts, media, author, fresh=record.get("promptSource") == "typed")
     if not t.emitted:
