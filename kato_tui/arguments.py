@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, NoReturn
 
@@ -87,6 +87,16 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=columns() - 2)
 
+    def _iter_indented_subactions(self, action: argparse.Action) -> Generator[argparse.Action, None, None]:
+        """The commands, as far to the left as the options: argparse would indent them and then lack the room."""
+        if isinstance(action, argparse._SubParsersAction):
+            yield from action._choices_actions
+
+    def _format_action(self, action: argparse.Action) -> str:
+        """The commands without the empty line that argparse puts above them when they have no common name."""
+        text = super()._format_action(action)
+        return text.partition("\n")[2] if isinstance(action, argparse._SubParsersAction) else text
+
 
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong without repeating what a terminal would act on: file names get into arguments by `*`."""
@@ -112,7 +122,7 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
         "--json", action="store_true", dest="lines_json", help="with --no-ui: JSON lines; with --once: one JSON object"
     )
     made.add_argument("--demo", action="store_true", help="made-up sessions, live, in a throw-away home")
-    commands = made.add_subparsers(dest="command", title="commands", metavar="", prog="kato-tui")
+    commands = made.add_subparsers(dest="command", title="commands", metavar="COMMAND", prog="kato-tui")
     for name, command in COMMANDS.items() if only is None else [(only, COMMANDS[only])]:
         one = commands.add_parser(
             name,
@@ -236,7 +246,9 @@ def _service(parser: argparse.ArgumentParser) -> None:
 
 
 def _completion(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="your shell")
+    # The scripts ask for the last two: which ids there are.
+    choices = ("bash", "zsh", "fish", "sessions", "recordings")
+    parser.add_argument("what", metavar="bash|zsh|fish", choices=choices, help="your shell")
 
 
 _RECORD: Final = "kato_tui.commands.record"
@@ -331,13 +343,14 @@ COMMANDS: Final[dict[str, Command]] = {
         _service,
     ),
     "completion": Command(
-        "have the shell complete commands and options",
+        "have the shell complete commands, options and ids",
         "kato_tui.commands.completion:run_completion",
         (
             "completion bash > ~/.local/share/bash-completion/completions/kato-tui",
+            "completion zsh > ~/.zfunc/_kato-tui     # with fpath+=~/.zfunc before compinit in ~/.zshrc",
             "completion fish > ~/.config/fish/completions/kato-tui.fish",
         ),
         _completion,
-        "Print a script with which a shell completes commands and options.",
+        "Print a script with which a shell completes commands, options, ids and files.",
     ),
 }

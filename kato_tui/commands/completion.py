@@ -1,82 +1,100 @@
-"""`completion`: a script with which a shell completes commands and options. Printed, never installed."""
+"""`completion`: a script with which a shell completes commands, options, ids and files. Printed, never installed.
+
+The words stand in the script; which sessions and recordings there are, the script asks for when it needs them.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
+from kato_tui.commands.completion_scripts import SCRIPTS, Argument, Command
 from kato_tui.commands.talk import put_json
 from kato_tui.exit_codes import DONE
 
+Json = Mapping[str, Any]
+
+#: What may stand for an argument of this name: files of the shell, or what `completion sessions` lists.
+_KINDS: Final = {"SESSION": "sessions", "TARGET": "recordings", "DEST": "files", "FILE": "files"}
+
 
 def run_completion(arguments: argparse.Namespace) -> int:
-    from kato_tui.arguments import parser
+    from kato_tui.arguments import COMMANDS, parser
 
-    words = _words(parser())
-    text = _fish(words) if arguments.shell == "fish" else _bash(words)
-    if arguments.shell == "zsh":
-        text = f"autoload -U +X bashcompinit && bashcompinit\n{text}"
+    if arguments.what in _LISTS:
+        return _list(_LISTS[arguments.what], as_json=arguments.json)
+    made = parser()
+    commands = [_command("", "", made)]
+    for action in made._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            commands += [_command(name, COMMANDS[name].help, one) for name, one in action.choices.items()]
+    text = SCRIPTS[arguments.what](commands)
     if arguments.json:
-        put_json({"shell": arguments.shell, "script": text})
+        put_json({"shell": arguments.what, "script": text})
     else:
         sys.stdout.write(text)
     return DONE
 
 
-#: Command ("" for none) -> the words that can follow it, with what they mean.
-Words = dict[str, dict[str, str]]
-
-
-def _words(made: argparse.ArgumentParser) -> Words:
+def _command(name: str, help_: str, made: argparse.ArgumentParser) -> Command:
     """Taken from the parser itself, so that no option is ever missing."""
-    found: Words = {"": {}}
-    for action in made._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            helps = {choice.dest: choice.help or "" for choice in action._choices_actions}
-            found[""] |= helps
-            for name, command in action.choices.items():
-                found[name] = _options(command)
-    found[""] |= _options(made)
-    return found
+    found = [_argument(action) for action in made._actions if not isinstance(action, argparse._SubParsersAction)]
+    options = tuple(one for one in found if one.option)
+    return Command(name, help_, options, tuple(one for one in found if not one.option))
 
 
-def _options(made: argparse.ArgumentParser) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for action in made._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            continue
-        options = [option for option in action.option_strings if option.startswith("--")]
-        found |= dict.fromkeys(options, action.help or "")
-        if not action.option_strings and action.choices:
-            found |= dict.fromkeys(map(str, action.choices), action.help or "")
-    return found
+def _argument(action: argparse.Action) -> Argument:
+    option = next((one for one in action.option_strings if one.startswith("--")), "")
+    name = action.metavar if isinstance(action.metavar, str) else action.dest
+    return Argument(
+        option,
+        name,
+        action.help or "",
+        takes_value=action.nargs != 0,
+        choices=tuple(word for word in map(str, action.choices or ()) if word not in _LISTS),
+        kind=_KINDS.get(name, ""),
+        repeats=action.nargs == "+",
+    )
 
 
-def _bash(words: Words) -> str:
-    cases = "".join(f"    {name}) words='{' '.join(follow)}' ;;\n" for name, follow in words.items() if name)
-    return f"""\
-_kato_tui() {{
-  local word=${{COMP_WORDS[COMP_CWORD]}} command='' words
-  if [ "$COMP_CWORD" -gt 1 ]; then command=${{COMP_WORDS[1]}}; fi
-  case $command in
-{cases}    *) words='{" ".join(words[""])}' ;;
-  esac
-  COMPREPLY=($(compgen -W "$words" -- "$word"))
-}}
-complete -o default -F _kato_tui kato-tui
-"""
+# What there is to choose from, for the scripts: an id and what it stands for, a line each, the newest first.
 
 
-def _fish(words: Words) -> str:
-    lines: list[str] = []
-    for name, follow in words.items():
-        seen = "__fish_use_subcommand" if not name else f"__fish_seen_subcommand_from {name}"
-        for word, meaning in follow.items():
-            what = f"-l {word[2:]}" if word.startswith("--") else f"-a {word}"
-            lines.append(f"complete -c kato-tui -n '{seen}' {what} -d {_quoted(meaning)}\n")
-    return "".join(lines)
+def _sessions(status: Json) -> list[tuple[str, str]]:
+    from datetime import UTC, datetime
+
+    from kato_tui.commands import show
+
+    now = datetime.now(UTC)
+    shown, _ = show.split_hidden(status["sessions"], now, everything=True)
+    main = [one for one in shown if one.get("sourceKind") == "main"]
+    return [(str(one["sessionShortId"]), f"{one['provider']}: {show.title(one)}") for one in main]
 
 
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
+def _recordings(status: Json) -> list[tuple[str, str]]:
+    from kato_tui.commands import show
+    from kato_tui.view.safe import safe
+
+    found = show.all_recordings(status)
+    found.sort(key=lambda one: str(one.get("createdAt", "")), reverse=True)
+    return [(str(one["recordingShortId"]), f"{one['status']}: {safe(str(one['destination']))}") for one in found]
+
+
+def _list(pick: Callable[[Json], list[tuple[str, str]]], *, as_json: bool) -> int:
+    from kato_tui.commands.backend import backend
+
+    with backend() as engine:
+        found = pick(engine.status())
+    if as_json:
+        put_json([{"id": short, "what": what} for short, what in found])
+    else:
+        sys.stdout.write("".join(f"{short}\t{what}\n" for short, what in found))
+    return DONE
+
+
+_LISTS: Final[dict[str, Callable[[Json], list[tuple[str, str]]]]] = {
+    "sessions": _sessions,
+    "recordings": _recordings,
+}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -189,8 +191,46 @@ def test_shells_are_told_every_command_and_option(machine: Machine, shell: str) 
     assert ("older-than" in script) and ("no-ui" in script)
 
 
-def test_bash_completes(machine: Machine) -> None:
-    script = machine.run("completion", "bash").stdout.decode()
-    ask = 'COMP_WORDS=(kato-tui config v); COMP_CWORD=2; _kato_tui; echo "${COMPREPLY[@]}"'
-    done = subprocess.run(["bash", "-c", f"{script}\n{ask}"], capture_output=True, check=True)
-    assert done.stdout == b"validate\n"
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("config v", "validate"),
+        ("export 4c", "4ce4cff5"),
+        ("export --format markdown 4ce4cff5 --se", "--set"),
+        ("export 4ce4cff5 --format j", "jsonl"),
+        ("stop 7a", "7ade0001"),
+        ("--no", "--no-ui"),
+        ("rec", "recordings"),
+        ("export 4ce4cff5 ", ""),
+    ],
+)
+@pytest.mark.parametrize("shell", ["bash", "fish"])
+def test_a_shell_completes_words_options_values_and_ids(machine: Machine, shell: str, typed: str, offered: str) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"no {shell} here")
+    script = machine.run("completion", shell).stdout.decode()
+    lists = "printf '4ce4cff5\\tclaude: tides\\n7ade0001\\ton: x.md\\n'"
+    if shell == "bash":
+        words = f"kato-tui {typed}".split(" ")
+        set_up = f"kato-tui() {{ {lists}; }}; COMP_WORDS=({shlex.join(words)}); COMP_CWORD={len(words) - 1}"
+        ask = f'{set_up}; _kato_tui; echo "${{COMPREPLY[@]}}"'
+    else:
+        ask = f"function kato-tui; {lists}; end; complete -C 'kato-tui {typed}' | string split -f 1 \\t"
+    done = subprocess.run([shell, "-c", f"{script}\n{ask}"], capture_output=True, check=False, cwd=machine.home)
+    assert (done.stdout.decode().strip(), done.stderr) == (offered, b"")
+
+
+def test_zsh_takes_the_script(machine: Machine) -> None:
+    if shutil.which("zsh") is None:
+        pytest.skip("no zsh here")
+    script = machine.run("completion", "zsh").stdout
+    assert script.startswith(b"#compdef kato-tui\n")
+    assert subprocess.run(["zsh", "-n"], input=script, capture_output=True, check=True).stderr == b""
+
+
+def test_the_scripts_can_ask_which_sessions_there_are(machine: Machine) -> None:
+    machine.claude(claude_log.lines(claude_log.user("hello\tthere")))
+    (line,) = machine.run("completion", "sessions").stdout.decode().splitlines()
+    short, _, what = line.partition("\t")
+    assert len(short) == 8 and what == "claude: hello there"
+    assert machine.run("completion", "recordings").stdout == b""
