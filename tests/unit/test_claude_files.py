@@ -85,3 +85,14 @@ def test_a_log_is_recognised_whatever_its_name() -> None:
     assert not Claude().sniff(b'{"type":"session_meta","payload":{"id":"x"}}\n{"type":"response_item","payload":{}}\n')
     assert not Claude().sniff(b'{"id":"1","type":"user","content":[{"text":"hi"}],"timestamp":"t"}\n')
     assert not Claude().sniff(b"# notes\n")
+
+
+def test_of_several_files_of_one_session_the_fullest_is_read(tmp_path: Path) -> None:
+    """A move to a worktree sometimes leaves a stub of book-keeping lines, which may be newer than the conversation."""
+    _make(tmp_path, f"-w/{claude.SESSION}.jsonl", f"-w-worktree/{claude.SESSION}.jsonl")
+    full, stub = (tmp_path / folder / f"{claude.SESSION}.jsonl" for folder in ("-w", "-w-worktree"))
+    stub.write_bytes(claude.lines(claude.title("ai-title", "x")))
+    os.utime(full, (1, 1))
+    sources = [source for path in (full, stub) if (source := Claude().identify(path, _no_head))]
+    assert [source.path for source in Claude().order(sources)] == [full]
+    assert [source.path for source in Claude().order(sources[::-1])] == [full]

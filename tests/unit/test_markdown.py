@@ -200,6 +200,12 @@ def test_an_approved_plan_is_part_of_the_conversation() -> None:
     assert shown == "\n# User\n\ngo\n\n**Approved plan**\n\n## Plan\n\n1. a\n\non\n"
 
 
+def test_what_a_sub_agent_was_asked_is_shown() -> None:
+    """Its own recording would begin with an answer, and nobody else's holds the question."""
+    shown = rendered(info("Look at\nthe tests.", subtype="agent-prompt"), says("They pass."))
+    assert shown.startswith("\n**Prompt of another agent**\n\nLook at\nthe tests.\n\n# ")
+
+
 def test_results_are_cut_at_the_limit_and_say_so() -> None:
     shown = rendered(returns("abcdefghij"), tool_result_limit=4)
     assert "```\nabcd\n```\n\n… (6 characters more)\n\n</details>\n" in shown

@@ -31,8 +31,9 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9][\w.:/@+-]*", re.ASCII)
 #: A notice up to this long and of one line needs no fold.
 _SHORT_NOTICE: Final = 200
 _HASH_SHOWN: Final = 12
-#: What the user agreed to, where the question did not hold it: part of the conversation, not of the machinery.
-_APPROVED_PLAN: Final = "approved-plan"
+#: Notices that are part of the conversation, not of the machinery: what the user agreed to where the question did not
+#: hold it, and what a sub-agent was asked to do.
+_SPOKEN: Final = {"approved-plan": "**Approved plan**", "agent-prompt": "**Prompt of another agent**"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +152,9 @@ class MarkdownWriter:
 
     def _info(self, state: RenderState, event: Event) -> _Piece | None:
         payload = event["payload"]
-        if payload.get("subtype") == _APPROVED_PLAN:
-            return _Piece(_stacked("**Approved plan**", md.block(payload["text"])), by_user=None)
+        title = _SPOKEN.get(payload.get("subtype") or "")
+        if title is not None:
+            return _Piece(_stacked(title, md.block(payload["text"])), by_user=None)
         return self._notice(state, event) if self._settings.system_events else None
 
     def _notice(self, _state: RenderState, event: Event) -> _Piece:

@@ -33,6 +33,14 @@ class Claude(Provider):
     ) -> ClaudeTranslator:
         return ClaudeTranslator(source, state, facts)
 
+    def order(self, sources: list[SourceFile]) -> list[SourceFile]:
+        """The fullest of several files of one session.
+
+        A session that moves to another project (worktrees, `/cd`) takes its file along, but sometimes a stub of a few
+        book-keeping lines is left behind or goes ahead; and who copies a transcript goes on in the copy.
+        """
+        return sorted(sources, key=lambda source: _fullness(source.path))[-1:]
+
     def facts_beside(self, source: SourceFile, facts: Facts) -> None:
         """A sub-agent's task stands in a sidecar: a better name than the first line of its long prompt."""
         if source.kind == "subagent" and facts.title_source != "provider":
@@ -51,3 +59,11 @@ class Claude(Provider):
             for project, sessions in by_project.items()
             for session in sessions & told[project.parent.parent / "sessions"]
         }
+
+
+def _fullness(path: Path) -> tuple[int, int, str]:
+    try:
+        stat = path.stat()
+    except OSError:
+        return -1, 0, str(path)
+    return stat.st_size, stat.st_mtime_ns, str(path)

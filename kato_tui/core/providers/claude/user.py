@@ -99,7 +99,7 @@ def say(t: ClaudeTranslator, parts: list[str], media: list[Record], author: Auth
         return
     text = "\n".join(typed)
     if author.who == AGENT or author.who == MACHINE:
-        _agent_prompt(t, text, media)
+        _agent_prompt(t, text, media, author)
         return
     if text and not fresh:
         text = t.memory.without_delivered(text)
@@ -185,11 +185,11 @@ def local_command(t: ClaudeTranslator, text: str) -> None:
         t.say(events.PROVIDER_INFO, text, "local-command")
 
 
-def _agent_prompt(t: ClaudeTranslator, text: str, media: list[Record]) -> None:
+def _agent_prompt(t: ClaudeTranslator, text: str, media: list[Record], author: Author) -> None:
     """What a parent agent or the harness asks: never the user's words, never a command."""
     lines = [text] if text else []
     lines += [texts.media_text(facts) for facts in media]
-    t.say(events.PROVIDER_INFO, "\n".join(lines), "agent-prompt")
+    t.say(events.PROVIDER_INFO, "\n".join(lines), author.subtype)
     if t.source.kind != "main" and text and t.facts.title is None:
         t.facts.set_title(texts.one_line(text), "prompt")
     t.set_state(activity.busy)
