@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 from kato_tui.core.ingest import reader
+from kato_tui.core.ingest.discover import Discovery
 from kato_tui.core.store.fs import Fs
 from tests.machine import CLAUDE, CODEX, DOCUMENT, GEMINI, Machine, Place, counted_reads
 from tests.unit import claude_log, codex_log, gemini_log
@@ -124,6 +126,31 @@ def test_a_log_that_grew_while_it_was_watched_is_not_opened_by_the_next_start(tm
     with counted_reads() as traffic:
         assert machine.run().changed == 0
     assert traffic.opened == 0
+
+
+def test_folders_that_stood_still_since_before_the_first_sweep_are_not_listed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(tmp_path)
+    log = _put(machine, ".claude/projects/-w/agent-one.jsonl", claude_log.lines(claude_log.typed("x")))
+    clock, listing, listed = time.time_ns, Discovery._list, list[int]()
+
+    def counted(discovery: Discovery, number: int) -> set[str]:
+        listed.append(number)
+        return listing(discovery, number)
+
+    monkeypatch.setattr(time, "time_ns", lambda: clock() + 10**10)
+    monkeypatch.setattr(Discovery, "_list", counted)
+    engine = machine.engine()
+    engine.bring_up_to_date()
+    first = len(listed)
+    assert first == len(engine.roots)
+    assert (engine.stir(), len(listed)) == (set(), first)
+    # With the clock of the machine again: what is written at the very moment of a look is found by the next one.
+    monkeypatch.setattr(time, "time_ns", clock)
+    log.with_name("agent-two.jsonl").write_bytes(claude_log.lines(claude_log.typed("y", "u2")))
+    assert len(engine.stir()) == 1
+    engine.close()
 
 
 def test_a_file_that_was_no_log_is_looked_at_again_once_it_changed(tmp_path: Path) -> None:

@@ -95,11 +95,11 @@ class Discovery:
         """Every session there is now, by session key."""
         self._foreign.clear()
         self._met.clear()
-        before = self._stamps()
+        before, begun = self._stamps(), time.time_ns()
         for number in range(len(self.roots)):
             self._list(number)
         self.stat(list(self._members.keys() | self.sessions.keys()))
-        self._note_folders(before)
+        self._note_folders(before, begun)
         self._refresh_known()
         return self.sessions
 
@@ -126,15 +126,16 @@ class Discovery:
                 stirred.update(number for number, root in enumerate(self.roots) if path.is_relative_to(root.path))
                 self._note_foreign(path)
         if stirred:
-            before = self._stamps()
+            before, begun = self._stamps(), time.time_ns()
             for number in stirred:
                 keys |= self._list(number)
-            self._note_folders(before)
+            self._note_folders(before, begun)
         return self.stat(keys)
 
     def stir(self) -> set[str]:
         """List the roots below which a known folder changed; the keys of the sessions that changed with it."""
-        moved = [folder for folder, seen in self._folders.items() if seen is None or _folder_stamp(folder) != seen]
+        now = time.time_ns()
+        moved = [folder for folder, seen in self._folders.items() if seen is None or _folder_stamp(folder, now) != seen]
         return self.look(moved) if moved else set()
 
     def stat(self, keys: Iterable[str]) -> set[str]:
@@ -201,11 +202,11 @@ class Discovery:
         keep = any(root.keep_twins for _, root in members.values())
         return FoundSession(key, root.provider, ordered, stamp, keep) if stamp is not None else None
 
-    def _note_folders(self, before: dict[Path, _FolderStamp]) -> None:
+    def _note_folders(self, before: dict[Path, _FolderStamp], begun: int) -> None:
         """The folders in which logs lie, up to their roots: a file that comes or goes moves their time.
 
         With the stamps from before they were listed: what came in between is then a change. A folder that was not
-        known before is listed once more.
+        known before is listed once more, unless it stood still since well before the listing `begun`.
         """
         folders: set[Path] = set()
         for root, listed in zip(self.roots, self._listed, strict=True):
@@ -214,10 +215,13 @@ class Discovery:
                 while folder not in folders and folder.is_relative_to(root.path):
                     folders.add(folder)
                     folder = folder.parent
-        self._folders = {folder: before.get(folder) for folder in folders}
+        self._folders = {
+            folder: before[folder] if folder in before else _folder_stamp(folder, begun) for folder in folders
+        }
 
     def _stamps(self) -> dict[Path, _FolderStamp]:
-        return {folder: _folder_stamp(folder) for folder in self._folders}
+        now = time.time_ns()
+        return {folder: _folder_stamp(folder, now) for folder in self._folders}
 
     def _note_foreign(self, path: Path) -> None:
         if len(self._foreign) < _REMEMBERED and not is_folder(path):
@@ -311,14 +315,14 @@ def is_barred(path: Path) -> bool:
     return False
 
 
-def _folder_stamp(folder: Path) -> _FolderStamp:
-    """Inode and mtime, zeros for a folder that is not there; None when it changed so lately that it may do so again
-    without its time moving on."""
+def _folder_stamp(folder: Path, now: int) -> _FolderStamp:
+    """Inode and time of change, zeros for a folder that is not there; None when it changed so shortly before `now`,
+    or since, that it may do so again without its time moving on."""
     try:
-        found = folder.stat()
+        found = os.stat(folder)  # noqa: PTH116 - twice as fast, and asked for thousands of folders
     except OSError:
         return 0, 0
-    return None if time.time_ns() - found.st_mtime_ns < _TICK else (found.st_ino, found.st_mtime_ns)
+    return None if now - found.st_ctime_ns < _TICK else (found.st_ino, found.st_ctime_ns)
 
 
 def log_path(text: str) -> str:
