@@ -22,6 +22,8 @@ DENYLIST: Final[dict[str, str]] = {
     "world_state": "a snapshot of the environment for the model, rewritten every turn",
     "inter_agent_communication_metadata": "a flag about the agent message in the next record",
     "security_risk_score": "bookkeeping of the service",
+    "retained_context": "repeats what was said, for the reviewer of approvals",
+    "response_item.additional_tools": "tools the model may use",
     "token_usage_record": "bookkeeping per request; token_count holds the running total",
 }
 

@@ -10,12 +10,13 @@ the user's if the log has shown no user events at all, and information otherwise
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from kato_tui.core import text as texts
 from kato_tui.core.model import events
 from kato_tui.core.providers.base import Record, only_list, only_text, text_of
-from kato_tui.core.providers.codex import denylist, notices, questions, wrappers
+from kato_tui.core.providers.codex import denylist, notices, questions, voice, wrappers
 from kato_tui.core.providers.codex.wrappers import Part, digest
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ _MAX_HELD_COUNT: Final = 8
 _TEXT_TYPES: Final = ("input_text", "output_text", "text", "Text")
 _MEDIA_TYPES: Final = ("input_image", "input_audio", "image", "audio")
 _PHASES: Final = {"commentary": "commentary", "final_answer": "final", "final": "final"}
+#: What the assistant said through a messaging tool, where only its beginning is known.
+_CUT_SHORT: Final = "codex:code-mode-delivery:v1:incomplete:"
 _PLAN: Final = ("<proposed_plan>", "</proposed_plan>")
 #: Codex strips these from its events and items and leaves them in the response item; nobody is meant to see them.
 _CITED: Final = "<oai-mem-citation>"
@@ -112,8 +115,8 @@ def _injected(t: CodexTranslator, part: Part) -> None:
         _typed(t, f"!{command}", [], None)
         if result.strip():
             t.notice(events.PROVIDER_INFO, result, "shell-result")
-    elif part.role == "reply":
-        _reply(t, part.text, "r")
+    elif part.role in _SENT:
+        _SENT[part.role](t, part.text, "r")
     elif part.subtype == "hook-prompt":
         hook_prompt(t, wrappers.inside(part.text, "hook_prompt"), "r")
     elif part.role == "info":
@@ -135,6 +138,23 @@ def _reply(t: CodexTranslator, text: str, form: str) -> None:
         t.repeat()
     elif not questions.replies(t, answers):
         t.notice(events.PROVIDER_INFO, text, "question-reply")
+
+
+def _scheduled(t: CodexTranslator, text: str, form: str) -> None:
+    """A saved prompt that a schedule sends: written once by the user or by the assistant, and not typed now."""
+    if t.once(f"scheduled:{digest(text.strip())}", form):
+        t.notice(events.PROVIDER_INFO, wrappers.inside(text, "instructions").strip(), "heartbeat")
+        t.be_busy()
+    else:
+        t.repeat()
+
+
+#: What arrives in the user's role and was not typed there, by role; each comes in several forms.
+_SENT: Final[dict[str, Callable[[CodexTranslator, str, str], None]]] = {
+    "reply": _reply,
+    "voice": voice.delegated,
+    "scheduled": _scheduled,
+}
 
 
 def _user_said(t: CodexTranslator, text: str, media: list[Record], item_id: str | None, *, stated: bool) -> None:
@@ -185,12 +205,15 @@ def confirm_user(t: CodexTranslator, text: str, media: list[Record], paths: list
         _typed(t, entry["text"], entry["media"], entry["id"], entry)
         return
     key = digest(text)
+    if t.once_told(f"scheduled:{digest(text.strip())}"):
+        _scheduled(t, text, form)
+        return
     if t.review and t.said["user"].holds(key):
         t.repeat("the prompt of a review, twice")
     elif not t.said["user"].first(key, form):
         t.repeat()
-    elif text.lstrip().startswith("<send_user_message_question_reply>"):
-        _reply(t, text, form)
+    elif sent := wrappers.own_prompt(text):
+        _SENT[sent.role](t, text, form)
     else:
         media += [wrappers.file_facts(path) for path in paths]
         _typed(t, text, media, None)
@@ -251,6 +274,10 @@ def _typed(
 
 def assistant_item(t: CodexTranslator, body: Record) -> None:
     content = body.get("content")
+    delivered = text_of(t.harness.get("delivered_assistant_message"))
+    if delivered.startswith(_CUT_SHORT):
+        # The record itself only says that the words are not there.
+        content = delivered.removeprefix(_CUT_SHORT)
     blocks = [{"type": "output_text", "text": content}] if isinstance(content, str) else only_list(content)
     texts_: list[str] = []
     for block in blocks:
@@ -261,6 +288,9 @@ def assistant_item(t: CodexTranslator, body: Record) -> None:
             texts_.append(text_of(block.get("refusal")))
         else:
             t.keep_block(f"assistant content {kind}", block)
+    if t.harness.get("compaction_output") is True:
+        t.notice(events.PROVIDER_INFO, "".join(texts_), "compaction-summary")
+        return
     assistant_said(t, texts_, body.get("phase"), "r", text_of(body.get("id")))
 
 

@@ -16,10 +16,11 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
+from kato_tui.core import text as texts
 from kato_tui.core.model import events
 from kato_tui.core.model.facts import AgentState
 from kato_tui.core.providers.base import Record, Translator, text_of
-from kato_tui.core.providers.codex import calls, items, messages, meta, notices, times
+from kato_tui.core.providers.codex import calls, items, messages, meta, notices, times, voice
 from kato_tui.core.providers.codex.denylist import DENYLIST
 from kato_tui.core.providers.codex.memory import Calls, Said, key
 
@@ -32,6 +33,7 @@ HANDLERS: Final[dict[str, Handler]] = {
     **calls.HANDLERS,
     **items.HANDLERS,
     **notices.HANDLERS,
+    **voice.HANDLERS,
 }
 
 for _name in [name for name in HANDLERS if name.startswith("response_item.")]:
@@ -75,6 +77,8 @@ class CodexTranslator(Translator):
     def restore(self, state: Record) -> None:
         self.thread: str | None = state.get("thread")
         self.subagent: bool = state.get("subagent", self.source.kind == "subagent")
+        #: Whether the log has a transcript of what was said aloud.
+        self.speaks: bool = state.get("speaks", False)
         self.paginated: bool = state.get("paginated", False)
         self.has_user_events: bool = state.get("userEvents", False)
         self.has_turns: bool = state.get("turns", False)
@@ -98,11 +102,14 @@ class CodexTranslator(Translator):
         # Of the record at hand only.
         self.when: str | None = None
         self.copied = False
+        #: What Codex itself notes beside the payload.
+        self.harness: Record = {}
 
     def save(self) -> Record:
         state: Record = {
             "thread": self.thread,
             "subagent": self.subagent,
+            "speaks": self.speaks,
             "paginated": self.paginated,
             "userEvents": self.has_user_events,
             "turns": self.has_turns,
@@ -192,9 +199,9 @@ class CodexTranslator(Translator):
         if self.copying or self.copy_until is not None:
             self._leave_copy(record, body, line_time)
         self.copied = self.copying
-        if "metadata" in record:
-            inherited = record["metadata"]
-            self.copied = self.copied or (isinstance(inherited, dict) and bool(inherited.get("inherited_user_message")))
+        noted = record.get("metadata")
+        self.harness = noted if isinstance(noted, dict) and not bare else {}
+        self.copied = self.copied or bool(self.harness.get("inherited_user_message"))
         self.when = _original_time(body) if self.copied else line_time
         if line_time and not self.copied:
             self.facts.saw_time(line_time)
@@ -268,9 +275,18 @@ class CodexTranslator(Translator):
         """Keep one unknown part of a known record."""
         self.keep_raw(name, block, timestamp=self.when, turn_id=self.turn, copied=self.copied)
 
+    def name_after(self, prompt: str) -> None:
+        """A prompt that did not come through `emit_typed` may name the session too."""
+        if not self.copied:
+            self._prompt_title(texts.one_line(prompt))
+
     def once(self, key: str, form: str) -> bool:
         """Whether no other form has told this about the current turn yet."""
         return self.said["once"].first(key, form)
+
+    def once_told(self, key: str) -> bool:
+        """Whether some form has told this about the current turn."""
+        return self.said["once"].holds(key)
 
     def forget_turn(self) -> None:
         for said in self.said.values():
@@ -297,6 +313,8 @@ class CodexTranslator(Translator):
 
 
 def _enveloped(kind: str, payload: Record) -> str:
+    if kind in DENYLIST:
+        return kind
     sub = payload.get("type")
     if sub is None:
         # Some writers leave the type of a message out.

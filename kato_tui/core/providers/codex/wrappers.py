@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 from kato_tui.core import text as texts
 from kato_tui.core.providers.base import Record, text_of
 
-Role = Literal["typed", "dropped", "info", "aborted", "shell", "reply", "label"]
+Role = Literal["typed", "dropped", "info", "aborted", "shell", "reply", "label", "voice", "scheduled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,8 @@ _INJECTED: Final[tuple[tuple[str, str, Role, str], ...]] = (
     ("<turn_aborted>", "</turn_aborted>", "aborted", "turn-aborted"),
     ("<user_shell_command>", "</user_shell_command>", "shell", "shell"),
     ("<send_user_message_question_reply>", "</send_user_message_question_reply>", "reply", "reply"),
+    ("<realtime_delegation>", "</realtime_delegation>", "voice", "voice"),
+    ("<heartbeat>\n  <automation_id>", "</heartbeat>", "scheduled", "heartbeat"),
 )
 #: Whole texts that only a prefix betrays.
 _INJECTED_LINES: Final[tuple[tuple[str, str], ...]] = (
@@ -54,6 +56,8 @@ _EXTERNAL: Final = re.compile(r"<(external_[\w-]{1,64})>")
 #: Harness labels around an image: `<image>`, `<image name=[Image #1] path="...">`, `</image>`.
 _IMAGE_LABEL: Final = re.compile(r"\s*(?:<image(?:\s[^>]{0,1000})?>|</image>)\s*")
 _IMAGE_PATH: Final = re.compile(r'path="([^"]{1,1000})"')
+#: A prompt that a schedule sends in the user's name (automations).
+_HEARTBEAT: Final = "user.heartbeat"
 #: Blocks whose kind Codex itself states (>= 0.151) and that are worth keeping as information.
 _INFO_KINDS: Final = ("skills.selected_skill_instructions", "hooks.additional_context")
 _MARKERS: Final = ("## My request for Codex:", "## My request:")
@@ -85,9 +89,11 @@ def digest(text: str) -> str:
 def split_block(text: str, kind: str = "") -> list[Part]:
     """The parts of one text block of a user record. `kind` is its entry of `content_item_kinds`, if any."""
     wrapped = _wrapped(text)
+    if kind == _HEARTBEAT:
+        return [Part("scheduled", text, "heartbeat")]
     if kind.startswith("user."):
         # Question replies, shell commands and image labels are sent as user.text too, so wrappers still count.
-        own = wrapped and wrapped[0].role in ("reply", "shell", "aborted", "label")
+        own = wrapped and wrapped[0].role in ("reply", "shell", "aborted", "label", "voice", "scheduled")
         return wrapped if own and wrapped else [Part("typed", text)]
     if kind and kind != "unknown" and not wrapped:
         return [Part("info" if kind in _INFO_KINDS else "dropped", text, kind)]
@@ -137,6 +143,12 @@ def inside(text: str, tag: str) -> str:
     start = text.find(">", text.find(f"<{tag}")) + 1
     end = text.rfind(f"</{tag}>")
     return text[start:end] if 0 < start <= end else text
+
+
+def own_prompt(text: str) -> Part | None:
+    """What in the user's role looks typed even to Codex's own events, and is not."""
+    wrapped = _wrapped(text)
+    return wrapped[0] if wrapped and wrapped[0].role in ("reply", "voice", "scheduled") else None
 
 
 def shell_command(text: str) -> tuple[str, str]:
