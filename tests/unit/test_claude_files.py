@@ -28,6 +28,15 @@ def test_roots_follow_the_environment() -> None:
     assert Claude().roots(several, home) == [Path("/a/projects"), Path("/b/projects"), home / "c/projects"]
 
 
+def test_the_xdg_folder_counts_where_it_is_there(tmp_path: Path) -> None:
+    usual, xdg = tmp_path / ".claude/projects", tmp_path / ".config/claude/projects"
+    assert Claude().roots({}, tmp_path) == [usual]
+    xdg.mkdir(parents=True)
+    assert Claude().roots({}, tmp_path) == [usual, xdg]
+    elsewhere = {"XDG_CONFIG_HOME": str(tmp_path / ".config")}
+    assert Claude().roots(elsewhere, tmp_path / "other") == [tmp_path / "other/.claude/projects", xdg]
+
+
 def test_only_session_logs_are_found(tmp_path: Path) -> None:
     session = claude.SESSION
     wanted = {

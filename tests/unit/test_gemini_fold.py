@@ -277,6 +277,12 @@ def test_odd_shapes_never_raise(record: Record) -> None:
         check_drafts(told)
 
 
+def test_the_extension_in_use_is_no_unknown_field() -> None:
+    made = Gemini().translator(SourceFile("gemini", "s", Path("s.jsonl"), generation="jsonl"))
+    assert made.feed(b'{"$set":{"activeExtensionName":"x"}}', 0) == []
+    assert made.facts.unknown_types == {}
+
+
 def _samples() -> list[Path]:
     return sorted([*SAMPLES.glob("gemini/*.json*"), *SAMPLES.glob("synthetic/gemini*")])
 

@@ -71,6 +71,7 @@ FOLDS: list[tuple[str, Any, str, str]] = [
         "exec: git log",
         "```js\nconst r = await tools.exec_command({\n  cmd: 'git log',\n});\n```",
     ),
+    ("exec", {"input": r'tools.exec_command({"cmd":"rg \"a b\" src","workdir":"/w"})'}, 'exec: rg "a b" src', ""),
     ("exec", {"input": 'run({cmd: "ls"}, {cmd: "pwd"})'}, "exec: ls (+1 more)", ""),
     ("exec", {"input": "const d = await tools.mcp__x__search({q: 1})"}, "exec: mcp__x__search", ""),
 ]

@@ -178,7 +178,8 @@ def _script(language: str, *keys: str) -> Renderer:
 
 
 #: What a script of Codex's code mode does is what it asks its tools for.
-_ASKED = re.compile(r"""\b(?:cmd|command)\s*:\s*(["'`])((?:\\.|(?!\1)[^\\\n]){1,400})\1|\btools\.(\w+)\(""")
+_ASKED = re.compile(r"""\b(?:cmd|command)["']?\s*:\s*(["'`])((?:\\.|(?!\1)[^\\\n]){1,400})\1|\btools\.(\w+)\(""")
+_ESCAPED = re.compile(r"\\(.)")
 _MAX_SCRIPT: Final = 20_000
 
 
@@ -186,12 +187,16 @@ def _code_mode(given: Input) -> View | None:
     """Named by its first command, else by the first tool it calls: its first line is nearly always the same."""
     source = _first(given, "input", "source", "code")
     asked = list(_ASKED.finditer(source, 0, _MAX_SCRIPT))
-    commands = [found[2] for found in asked if found[2]]
+    commands = [_ESCAPED.sub(_unescaped, found[2]) for found in asked if found[2]]
     tools = [found[3] for found in asked if found[3] and found[3] != "exec_command"]
     name = commands[0] if commands else tools[0] if tools else source
     more = f" (+{len(commands) - 1} more)" if len(commands) > 1 else ""
     shown = line(name, _MAX_HINT)
     return View(f"{shown}{more}", fence(source, "js")) if source else None
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    return "\n" if escape[1] == "n" else escape[1]
 
 
 def _message(given: Input) -> View | None:

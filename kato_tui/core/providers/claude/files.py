@@ -38,9 +38,15 @@ _MAX_SIDECAR: Final = 64 << 10
 
 
 def roots(environ: Mapping[str, str], home: Path) -> list[Path]:
-    """The `projects` folder of each configuration folder: hosts may run several, listed in one variable."""
+    """The `projects` folder of each configuration folder: hosts may run several, listed in one variable.
+
+    Since 1.0.30 some installations use the XDG folder, which counts where it is there.
+    """
     named = [part.strip() for part in re.split(rf"[,{os.pathsep}]", environ.get("CLAUDE_CONFIG_DIR", ""))]
-    folders = [_expand(part, home) for part in named if part] or [home / ".claude"]
+    folders = [_expand(part, home) for part in named if part]
+    if not folders:
+        xdg = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "claude"
+        folders = [home / ".claude", *([xdg] if (xdg / "projects").is_dir() else [])]
     return [folder / "projects" for folder in dict.fromkeys(folders)]
 
 

@@ -36,6 +36,7 @@ METADATA: Final[dict[str, str]] = {
     "summary": "becomes the session title",
     "directories": "becomes the working directory",
     "memoryScratchpad": "the CLI's notes for its own memory extraction",
+    "activeExtensionName": "which extension was in use",
     "messages": "translated one by one",
 }
 _SET_DROPPED: Final = "metadata: becomes session facts"
