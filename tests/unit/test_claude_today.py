@@ -38,7 +38,7 @@ def test_a_session_that_was_moved_belongs_to_its_new_folder() -> None:
 def test_a_conversation_that_goes_on_elsewhere_says_where() -> None:
     there = "1f1f1f1f-0000-4000-8000-000000000002"
     record = {"type": "continued-in", "timestamp": claude.at(9), "continuedInSessionId": there}
-    assert told(record) == [("system.message", f"The conversation goes on in session {there}")]
+    assert told(record) == [("provider.info", f"The conversation goes on in session {there}")]
     assert state(claude.typed("go"), record) == ("needs-you", "idle", None)
 
 

@@ -200,6 +200,11 @@ def test_an_approved_plan_is_part_of_the_conversation() -> None:
     assert shown == "\n# User\n\ngo\n\n**Approved plan**\n\n## Plan\n\n1. a\n\non\n"
 
 
+def test_a_recording_says_where_its_conversation_goes_on() -> None:
+    shown = rendered(info("The conversation goes on in session 1f", subtype="continued-in"))
+    assert shown == "\n**Continued elsewhere**\n\nThe conversation goes on in session 1f\n"
+
+
 def test_what_a_sub_agent_was_asked_is_shown() -> None:
     """Its own recording would begin with an answer, and nobody else's holds the question."""
     shown = rendered(info("Look at\nthe tests.", subtype="agent-prompt"), says("They pass."))

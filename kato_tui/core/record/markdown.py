@@ -32,8 +32,9 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9][\w.:/@+-]*", re.ASCII)
 _SHORT_NOTICE: Final = 200
 _HASH_SHOWN: Final = 12
 #: Notices that are part of the conversation, not of the machinery: what the user agreed to where the question did not
-#: hold it, and what it was asked to do by another agent or a schedule.
+#: hold it, what was asked by another agent or a schedule, and where to read on.
 _SPOKEN: Final = {
+    "continued-in": "**Continued elsewhere**",
     "approved-plan": "**Approved plan**",
     "agent-prompt": "**Prompt of another agent**",
     "heartbeat": "**Scheduled prompt**",

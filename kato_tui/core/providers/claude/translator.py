@@ -276,7 +276,7 @@ def _continued(t: ClaudeTranslator, record: Record) -> None:
         return
     t.enter(record)
     t.set_state(activity.idle)
-    t.say(events.SYSTEM_MESSAGE, f"The conversation goes on in session {session}", t.type)
+    t.say(events.PROVIDER_INFO, f"The conversation goes on in session {session}", t.type)
 
 
 HANDLERS: Final[dict[str, Callable[[ClaudeTranslator, Record], None]]] = {
