@@ -15,7 +15,7 @@ from kato_tui.core.paths import Home
 from kato_tui.core.service import Service
 from kato_tui.core.store.twin import event_line
 from kato_tui.view.safe import safe
-from kato_tui.view.words import size
+from kato_tui.view.words import clock, counted, size
 
 if TYPE_CHECKING:
     import argparse
@@ -75,7 +75,7 @@ def _write(lines: list[str]) -> None:
 
 def _lines(delta: Delta) -> list[str]:
     return [
-        f"{safe(notice['at'][11:19])} {safe(notice.get('sessionShortId', '-'), 8):8} {safe(notice['message'])}"
+        f"{clock(notice['at'])} {safe(notice.get('sessionShortId', '-'), 8):8} {safe(notice['message'])}"
         for notice in delta.notices
     ]
 
@@ -85,7 +85,7 @@ def _progress_line(delta: Delta, before: dict[str, Any]) -> list[str]:
     now = delta.progress
     if now["done"] < now["total"] or now["bytes"] - before["bytes"] < _WORTH_A_LINE:
         return []
-    return [f"up to date: {now['done']} sessions read, {size(now['bytes'])}"]
+    return [f"up to date: {counted(now['done'], 'session')} read, {size(now['bytes'])}"]
 
 
 def _json_lines(delta: Delta, before: dict[str, Any]) -> list[str]:

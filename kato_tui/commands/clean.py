@@ -9,6 +9,7 @@ from kato_tui.commands.record import path_or_name
 from kato_tui.commands.talk import UsageError, put, put_json, say
 from kato_tui.exit_codes import DONE, FAILED
 from kato_tui.view.safe import safe
+from kato_tui.view.words import counted, size
 
 if TYPE_CHECKING:
     import argparse
@@ -37,13 +38,11 @@ def run_clean(arguments: argparse.Namespace) -> int:
 
 
 def _put_plan(plan: Json) -> None:
-    from kato_tui.view.words import size
-
     sessions, files = plan["sessions"], plan["files"]
     for part in sessions[:_LISTED]:
         put(_line(part))
     if len(sessions) > _LISTED:
-        put(f"and {len(sessions) - _LISTED} more sessions")
+        put(f"and {counted(len(sessions) - _LISTED, 'more session')}")
     for path in files:
         put(safe(path))
     for short, why in sorted(plan["refused"].items()):
@@ -52,16 +51,15 @@ def _put_plan(plan: Json) -> None:
     if lost:
         say(f"{lost} of these twins {'was' if lost == 1 else 'were'} the only copy: the assistant deleted the log")
     if not sessions and not files:
-        put("nothing to clean")
+        if not plan["refused"]:
+            put("nothing to clean")
         return
-    what = f"{len(sessions)} sessions and {len(files)} other files, {size(plan['bytes'])}"
+    what = f"{counted(len(sessions), 'session')} and {counted(len(files), 'other file')}, {size(plan['bytes'])}"
     put(f"removed {what}" if plan["done"] else f"would remove {what}. Nothing was changed: --yes does it")
 
 
 def _line(part: Json) -> str:
-    from kato_tui.view.words import size
-
-    notes = [f"{part['recordings']} stopped recordings forgotten, their files stay"] if part["recordings"] else []
+    notes = [f"{counted(part['recordings'], 'stopped recording')} forgotten, files stay"] if part["recordings"] else []
     notes += ["only copy"] if part["onlyCopy"] else []
     more = f" ({'; '.join(notes)})" if notes else ""
     name = safe(part["title"] or part["sessionKey"], 60)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from kato_tui.commands.backend import home
 from kato_tui.commands.talk import put, put_json, say
-from kato_tui.core.errors import ConfigError
+from kato_tui.core.errors import ConfigError, HomeUnusable, in_words
 from kato_tui.exit_codes import DONE, FAILED
 from kato_tui.view.safe import safe
 
@@ -95,12 +95,16 @@ def _init(arguments: argparse.Namespace) -> int:
     from kato_tui.core.config_reference import first_file
 
     path = home().config
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     except FileExistsError:
         say(f"{path} exists and stays as it is. Edit it, or move it away first")
         return FAILED
+    except PermissionError as error:
+        raise HomeUnusable(
+            f"cannot write {path}: {in_words(error, of=path)}. KATO_HOME names another folder"
+        ) from error
     with os.fdopen(descriptor, "wb") as file:
         file.write(first_file().encode("utf-8"))
     if arguments.json:

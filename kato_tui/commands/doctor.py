@@ -20,7 +20,7 @@ from kato_tui.core.errors import ConfigError, KatoError, in_words
 from kato_tui.core.paths import Home
 from kato_tui.exit_codes import DONE, FAILED
 from kato_tui.view.safe import safe
-from kato_tui.view.words import moment
+from kato_tui.view.words import counted, moment
 
 if TYPE_CHECKING:
     import argparse
@@ -116,18 +116,22 @@ def look_at_index(place: Home) -> Iterator[Finding]:
     except FileNotFoundError:
         if stored:
             yield Finding(
-                "index", "warning", f"{place.index} is missing: rebuilt from {stored} sessions at the next start"
+                "index",
+                "warning",
+                f"{place.index} is missing: rebuilt from {counted(stored, 'session')} at the next start",
             )
         else:
             yield Finding("index", "ok", "nothing stored yet")
         return
     except (OSError, ValueError, TypeError, KeyError):
-        yield Finding("index", "warning", f"{place.index} is damaged: rebuilt from {stored} sessions at the next start")
+        yield Finding(
+            "index", "warning", f"{place.index} is damaged: rebuilt from {counted(stored, 'session')} at the next start"
+        )
         return
     if known != stored:
         yield Finding("index", "warning", f"knows {known} of {stored} stored sessions: mended at the next start")
     else:
-        yield Finding("index", "ok", f"{stored} sessions stored")
+        yield Finding("index", "ok", f"{counted(stored, 'session')} stored")
 
 
 def _roots(looked: Looked) -> Iterator[Finding]:
@@ -170,7 +174,7 @@ def _logs(looked: Looked) -> Iterator[Finding]:
     sources = [one["source"] for one in looked.sessions if one.get("source") and not one.get("sourceGone")]
     closed = [path for path in sources if not os.access(path, os.R_OK) and os.access(path, os.F_OK)]
     if closed:
-        more = f" and {len(closed) - 1} more logs" if len(closed) > 1 else ""
+        more = f" and {counted(len(closed) - 1, 'more log')}" if len(closed) > 1 else ""
         text = f"{closed[0]}{more} cannot be read. Give yourself permission: chmod u+r"
         yield Finding("logs", "problem", f"{text} {closed[0]}")
 
@@ -184,11 +188,11 @@ def _formats(looked: Looked) -> Iterator[Finding]:
         yield Finding(
             "sessions",
             "ok",
-            f"{provider}: {len(mine)} sessions; formats: {_counted(formats)}; versions: {_counted(versions)}",
+            f"{provider}: {counted(len(mine), 'session')}; formats: {_most(formats)}; versions: {_most(versions)}",
         )
 
 
-def _counted(counter: Counter[str]) -> str:
+def _most(counter: Counter[str]) -> str:
     listed = [f"{name} ({count})" for name, count in counter.most_common(_LISTED)]
     more = len(counter) - _LISTED
     return ", ".join(listed) + (f" and {more} more" if more > 0 else "") or "none"
@@ -201,7 +205,7 @@ def _unknown(looked: Looked) -> Iterator[Finding]:
             if one["provider"] == provider:
                 counts.update(one.get("unknownTypes") or {})
         if counts:
-            text = f"{provider}: {_counted(counts)}. They are kept raw, nothing is lost; a newer kato-tui may know them"
+            text = f"{provider}: {_most(counts)}. They are kept raw, nothing is lost; a newer kato-tui may know them"
             yield Finding("unknown record types", "warning", text)
 
 
@@ -248,7 +252,7 @@ def _watches(looked: Looked) -> Iterator[Finding]:
     if limit is None:
         return
     needed = sum(_folders(Path(root["path"])) for root in looked.roots if root["exists"])
-    facts = f"{limit} watches and {instances} instances allowed, about {needed} folders to watch"
+    facts = f"{limit} watches and {instances} instances allowed, about {counted(needed, 'folder')} to watch"
     if limit < max(2 * needed, _FEW_WATCHES):
         text = f"{facts}. Raise it: sudo sysctl fs.inotify.max_user_watches=524288, or set watch.mode to polling"
         yield Finding("inotify", "warning", text)
@@ -277,7 +281,7 @@ def _clock(looked: Looked) -> Iterator[Finding]:
         yield Finding("clock", "problem", f"it says {looked.now:%Y-%m-%d %H:%M}: set it, or recordings get wrong times")
     elif ahead:
         named = ", ".join(ahead[:_LISTED])
-        text = f"{len(ahead)} sessions have activity in the future ({named}): one of the clocks is off"
+        text = f"activity in the future in {counted(len(ahead), 'session')} ({named}): one of the clocks is off"
         yield Finding("clock", "warning", text)
     else:
         yield Finding("clock", "ok", f"{looked.now:%Y-%m-%d %H:%M} UTC")

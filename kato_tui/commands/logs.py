@@ -9,6 +9,7 @@ from kato_tui.commands.backend import backend, own_engine
 from kato_tui.commands.record import path_or_name
 from kato_tui.commands.talk import put, put_json, say
 from kato_tui.exit_codes import DONE, FAILED, NOT_FOUND
+from kato_tui.view.words import counted, size
 
 if TYPE_CHECKING:
     import argparse
@@ -68,7 +69,7 @@ def run_rebuild(arguments: argparse.Namespace) -> int:
     if arguments.json:
         put_json(report)
     else:
-        put(f"rebuilt {report['events']} events from {report['bytesRead']} bytes")
+        put(f"rebuilt {counted(report['events'], 'event')} from {size(report['bytesRead'])}")
         for destination in report["ended"]:
             put(f"no longer recorded, start it again: {destination}")
     return DONE
@@ -102,18 +103,25 @@ def run_once(arguments: argparse.Namespace) -> int:
 
 def _report(engine: Engine, summary: Summary) -> int:
     from kato_tui.commands.show import closed_roots, nothing_found
-    from kato_tui.view.words import size
 
     status = engine.engine_status().model_dump(mode="json", by_alias=True, exclude_none=True)
     for line in closed_roots(status):
         say(line)
     for key, problem in sorted(summary.problems.items()):
-        say(f"{key}: {problem}")
+        say(f"{_named(key)}: {problem}")
     if not summary.sessions:
         put(nothing_found(status["roots"]))
     else:
         put(
-            f"{summary.sessions} sessions, {summary.changed} brought up to date, {summary.events} events added, "
+            f"{counted(summary.sessions, 'session')}, {summary.changed} brought up to date, "
+            f"{counted(summary.events, 'event')} added, "
             f"{size(summary.bytes_read)} read"
         )
     return FAILED if summary.problems else DONE
+
+
+def _named(what: str) -> str:
+    """A session by the id that commands take; what is no session stays."""
+    from kato_tui.core import identity
+
+    return identity.short_id(identity.session_id(what)) if ":" in what else what

@@ -12,6 +12,7 @@ from kato_tui.commands.backend import backend, home
 from kato_tui.commands.talk import UsageError, exit_code, put, put_json, say
 from kato_tui.core.link import Link
 from kato_tui.exit_codes import DONE, FAILED
+from kato_tui.view.words import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -86,8 +87,11 @@ def _carry_out(arguments: argparse.Namespace, action: str, argument: str | None,
         intent["settings"] = _settings(arguments.settings).model_dump(mode="json", by_alias=True)
     with backend() as engine:
         outcome = engine.submit(intent)
+        about = _about(engine, outcome)
+        failing = [one["lastError"] for one in about if one["status"] == "failing"]
+        if action == "export" and outcome["code"] == "done" and not failing and not arguments.json:
+            outcome = _exported(outcome, about)
         _tell(outcome, arguments.json)
-        failing = _failing(engine, outcome)
         for reason in failing:
             say(reason)
         if not arguments.json:
@@ -95,36 +99,50 @@ def _carry_out(arguments: argparse.Namespace, action: str, argument: str | None,
     return exit_code(outcome) or (FAILED if failing else DONE)
 
 
-def _failing(engine: Link, outcome: Json) -> list[str]:
-    """Why files that were to be written were not: the wish stands and is tried again, but it is not done."""
+def _about(engine: Link, outcome: Json) -> list[Json]:
+    """How the recordings stand that a wish was about: it stands and is tried again also where a file could not be
+    written, but then it is not done."""
     wanted = {one["recordingId"]: one["sessionShortId"] for one in outcome.get("recordings", ())}
     if outcome["severity"] == "error":
         return []
     found = [one for short in sorted(set(wanted.values())) for one in engine.session(short)["recordings"]]
-    return [one["lastError"] for one in found if one["recordingId"] in wanted and one["status"] == "failing"]
+    return [one for one in found if one["recordingId"] in wanted]
+
+
+def _exported(outcome: Json, about: list[Json]) -> Json:
+    """An export is over when the answer comes, so what it came to is said instead of what was begun."""
+    told = [
+        f"exported {counted(one['eventsWritten'], 'event')} to {one['recordingShortId']} ({one['destination']})"
+        for one in about
+        if one["status"] == "stopped"
+    ]
+    return {**outcome, "message": ", ".join(told)} if told else outcome
 
 
 def _settings(changes: list[str]) -> RecordSettings:
     """The settings of the configuration, with these `key=value` in their place."""
+    from kato_tui.core.config import load_config, record_settings
+    from kato_tui.core.errors import ConfigError
+
+    found = [change.partition("=") for change in changes]
+    if any(not equals for _, equals, _ in found):
+        raise UsageError("--set takes KEY=VALUE, as in thinking=false or toolResultLimit=500")
+    try:
+        return record_settings(
+            load_config(home().config).markdown, {key.strip(): _value(text) for key, _, text in found}
+        )
+    except ConfigError as error:
+        raise UsageError("\n".join(f"--set {problem}" for _, problem in error.problems)) from error
+
+
+def _value(text: str) -> Any:
+    """As in the settings; words need no quotes here, the shell takes them away anyway."""
     import tomllib
 
-    from pydantic import ValidationError
-
-    from kato_tui.core.config import load_config
-    from kato_tui.core.model.settings import RecordSettings
-
-    found = load_config(home().config).markdown.model_dump(by_alias=True)
     try:
-        for change in changes:
-            key, _, value = change.partition("=")
-            found[key.strip()] = "all" if value == "all" else tomllib.loads(f"value = {value}")["value"]
-        return RecordSettings.model_validate(found)
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"--set takes KEY=VALUE, as in thinking=false or toolResultLimit=500: {error}") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        known = ", ".join(field.alias or name for name, field in RecordSettings.model_fields.items())
-        raise UsageError(f"--set {first['loc'][0]}: {first['msg']}. Known: {known}") from error
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text.strip()
 
 
 def _tell(outcome: dict[str, Any], as_json: bool) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 
 from kato_tui.core.recent import horizon, why_hidden
 from kato_tui.view.safe import safe
-from kato_tui.view.words import RECORDINGS, SEVERITIES, STATES, Json, age, project, size
+from kato_tui.view.words import RECORDINGS, SEVERITIES, STATES, Json, age, counted, local, project, size
 
 _TITLE: Final = 60
 _LEAST: Final = 8
@@ -107,7 +107,7 @@ def recording_rows(recordings: Iterable[Json], now: datetime) -> list[list[str]]
 def warning_line(warning: Json) -> str:
     who = f" {warning['sessionShortId']}" if warning.get("sessionShortId") else ""
     mark = SEVERITIES.get(str(warning["severity"]), "!")
-    return f"{mark} {safe(str(warning['at']), 24)}{safe(who, 12)} {safe(str(warning['message']))}"
+    return f"{mark} {local(warning['at'])}{safe(who, 12)} {safe(str(warning['message']))}"
 
 
 def engine_line(engine: Json) -> str:
@@ -116,7 +116,8 @@ def engine_line(engine: Json) -> str:
     if watching != "none":
         who = f"engine {engine.get('pid') or ''} watches by {safe(str(watching), 12)}".replace("  ", " ")
     behind = f", {size(engine['bytesBehind'])} behind" if engine.get("bytesBehind") else ""
-    return f"{engine['sessions']} sessions, {engine['activeRecordings']} recordings on{behind}; {who}"
+    sessions, recordings = counted(engine["sessions"], "session"), counted(engine["activeRecordings"], "recording")
+    return f"{sessions}, {recordings} on{behind}; {who}"
 
 
 def no_sessions(status: Json) -> str:

@@ -112,7 +112,7 @@ def carry_out(engine: Engine, plan: Plan) -> None:
 def _add(plan: Plan, engine: Engine, key: str, entry: IndexEntry) -> None:
     if entry.active_recordings:
         short = identity.short_id(entry.session_id)
-        plan.refused[short] = f"{entry.active_recordings} recordings are on: kato-tui stop --session {short}"
+        plan.refused[short] = f"it is being recorded: kato-tui stop --session {short}"
         return
     files = engine.home.session_files(key)
     plan.sessions.append(

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal, get_args, get_origin
 
 from pydantic import Field, ValidationError
 
@@ -76,7 +76,7 @@ def load_config(path: Path) -> Config:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(((), f"{path} is not valid TOML: {error}")) from error
     except ValidationError as error:
-        raise _with_lines(path, text, _problems(value, error)) from error
+        raise _with_lines(path, text, _problems(value, error, Config)) from error
 
 
 @contextmanager
@@ -91,6 +91,15 @@ def at_its_line(path: Path) -> Iterator[None]:
         except (OSError, UnicodeDecodeError):
             raise error from None
         raise _with_lines(path, text, error.problems) from error
+
+
+def record_settings(settings: RecordSettings, changes: dict[str, Any]) -> RecordSettings:
+    """`settings` with these keys in their place; refused in the words in which the file would be."""
+    value = settings.model_dump(by_alias=True) | changes
+    try:
+        return RecordSettings.model_validate(value)
+    except ValidationError as error:
+        raise ConfigError(*_problems(value, error, RecordSettings)) from error
 
 
 def as_toml_value(config: Config) -> dict[str, Any]:
@@ -111,25 +120,51 @@ def _with_lines(path: Path, text: str, problems: Iterable[tuple[Place, str]]) ->
     return ConfigError(*(((), problem) for problem in told))
 
 
-def _problems(value: dict[str, Any], error: ValidationError) -> list[tuple[Place, str]]:
+#: What the library says of a wrong type, as people say it who write a TOML file.
+_SAID: Final = {
+    "bool_type": "has to be true or false",
+    "bool_parsing": "has to be true or false",
+    "int_type": "has to be a whole number",
+    "string_type": "has to be text in quotes",
+    "list_type": "has to be a list in brackets",
+    "dict_type": "has to be a table",
+    "model_type": "has to be a table",
+    "missing": "is missing",
+}
+
+
+def _problems(value: dict[str, Any], error: ValidationError, model: type[Contract]) -> list[tuple[Place, str]]:
     """What each wrong key has to be. A key that may be of several types is told once."""
     found: dict[Place, list[str]] = {}
     for detail in error.errors():
         location: Place = tuple(detail["loc"])
         if detail["type"] == "extra_forbidden":
-            found[location] = [_unknown(location)]
+            found[location] = [_unknown(location, model)]
             continue
         place = location if detail["type"] == "missing" else _within(value, location)
-        said = detail["msg"].replace("Input should be", "has to be").replace("Field required", "is missing")
+        said = _SAID.get(detail["type"]) or detail["msg"].replace("Input should be", "has to be")
         found.setdefault(place, [f"{'.'.join(map(str, place))}: "]).append(said)
     return [(place, said[0] + " or ".join(said[1:])) for place, said in found.items()]
 
 
-def _unknown(location: Place) -> str:
-    known = _known_keys(location[:-1])
-    near = difflib.get_close_matches(str(location[-1]), known, n=1)
-    hint = f"did you mean `{near[0]}`?" if near else f"known keys: {', '.join(known)}"
+def _unknown(location: Place, model: type[Contract]) -> str:
+    key = str(location[-1])
+    known = _known_keys(location[:-1], model)
+    near = difflib.get_close_matches(key, known, n=1)
+    table = next((name for name, keys in _tables(model) if key in keys), None)
+    if table is not None:
+        hint = f"it belongs below a line {table}"
+    else:
+        hint = f"did you mean `{near[0]}`?" if near else f"known keys: {', '.join(known)}"
     return f"unknown key `{'.'.join(map(str, location))}`, {hint}"
+
+
+def _tables(model: type[Contract]) -> Iterator[tuple[str, list[str]]]:
+    """The tables of the file, as they are opened there, with their keys."""
+    for name, field in model.model_fields.items():
+        if next(_contracts(field.annotation), None) is not None:
+            opened = f"[[{name}]]" if get_origin(field.annotation) is list else f"[{name}]"
+            yield opened, _known_keys((name,), model)
 
 
 def _within(value: Any, location: Place) -> Place:
@@ -142,9 +177,8 @@ def _within(value: Any, location: Place) -> Place:
     return location
 
 
-def _known_keys(table: Place) -> list[str]:
+def _known_keys(table: Place, model: type[Contract]) -> list[str]:
     """The keys of the table at `table`, found by walking the models."""
-    model: type[Contract] = Config
     for part in table:
         for name, field in model.model_fields.items():
             if part in (name, field.alias):

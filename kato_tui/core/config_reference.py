@@ -59,7 +59,8 @@ def first_file() -> str:
     """A file in which everything is named and nothing is set."""
     blocks = [_HEAD]
     for table, model in TABLES:
-        lines = [f"# {table}"] if table else []
+        # A table is open, so that its keys can be set by taking their `#` away; a root would lack its keys.
+        lines = [f"# {table}" if table.startswith("[[") else table] if table else []
         for one in settings(model):
             example = one.default if one.default not in (None, "{}") else _value(_EXAMPLES[one.key])
             lines += [f"# {one.meaning.replace('`', '')}", f"# {one.key} = {example}"]

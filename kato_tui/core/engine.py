@@ -148,7 +148,7 @@ class Engine:
         except OSError as error:
             self._lock.release()
             raise HomeUnusable(
-                f"cannot keep state in {self.home.root}: {in_words(error)}. "
+                f"cannot keep state in {self.home.root}: {in_words(error, of=self.home.root)}. "
                 "Set KATO_HOME to a folder that you can write to, as in KATO_HOME=/tmp/kato kato-tui"
             ) from error
         self._since = stamp(self.clock.now())

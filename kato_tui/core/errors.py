@@ -67,12 +67,14 @@ _WORDS: Final = {
 _OF_THE_DISK: Final = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
-def in_words(error: BaseException) -> str:
-    """An error for people: one of the system names its file and says what happened, without numbers."""
+def in_words(error: BaseException, of: Path | None = None) -> str:
+    """An error for people: one of the system names its file, unless it is that `of` which one speaks already, and
+    says what happened, without numbers."""
     if not isinstance(error, OSError) or error.errno is None:
         return str(error)
     said = _WORDS.get(error.errno) or str(error.strerror or error)
-    return f"{error.filename}: {said}" if isinstance(error.filename, str) else said
+    named = isinstance(error.filename, str) and error.filename != str(of)
+    return f"{error.filename}: {said}" if named else said
 
 
 def about_log(path: Path, error: Exception) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from kato_tui.pump import Lost
 from kato_tui.screens.ask import confirm
 from kato_tui.view.sessions import active
+from kato_tui.view.words import counted
 
 if TYPE_CHECKING:
     from kato_tui.app import Dashboard
@@ -50,7 +51,7 @@ class Leaving:
             app.exit(0)
             return
         text = (
-            f"{on} recording{'s' if on != 1 else ''} will wait until kato-tui runs again, and then catch up with what\n"
+            f"{counted(on, 'recording')} will wait until kato-tui runs again, and then catch up with what\n"
             "was said meanwhile. `kato-tui --no-ui` goes on without a screen."
         )
         confirm(app, "Leave", text, "Leave", lambda: app.exit(0))

@@ -14,7 +14,7 @@ from kato_tui.screens.ask import confirm
 from kato_tui.view import warnings
 from kato_tui.view.sessions import key_of
 from kato_tui.view.warnings import Alert, FixKind
-from kato_tui.view.words import Json
+from kato_tui.view.words import Json, counted
 
 if TYPE_CHECKING:
     from kato_tui.app import Dashboard
@@ -76,8 +76,7 @@ class Mending:
 
         def told(done: Json | None) -> None:
             if done is not None:
-                events = f"{done['events']} event{'s' if done['events'] != 1 else ''}"
-                self._app.say("rebuilt", "info", f"{short}: rebuilt, {events}")
+                self._app.say("rebuilt", "info", f"{short}: rebuilt, {counted(done['events'], 'event')}")
 
         def rebuild() -> None:
             self._app.pump.ask(lambda link: link.rebuild(short), told)
@@ -86,7 +85,8 @@ class Mending:
 
     def _keep_all(self, alert: Alert) -> None:
         names = [str(one["session"]) for one in alert.candidates]
-        text = f"Keep twins of {len(names)} sessions?\n\nTheir logs are read now, and copies stay when the logs go."
+        sessions = counted(len(names), "session")
+        text = f"Keep twins of {sessions}?\n\nTheir logs are read now, and copies stay when the logs go."
 
         def keep() -> None:
             for name in names:

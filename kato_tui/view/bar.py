@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from kato_tui.view.cells import Line, Piece, Tone, crop, piece, spread, width
-from kato_tui.view.words import Json, amount
+from kato_tui.view.words import Json, amount, counted
 
 Phase = Literal["starting", "running", "attached", "gone"]
 
@@ -81,13 +81,13 @@ def _roots(facts: Facts) -> Line:
     there = sum(1 for one in roots if one.get("exists"))
     if not roots:
         return ()
-    return (Piece(f"{there} root{'s' if there != 1 else ''}", "text" if there else "warn"),)
+    return (Piece(counted(there, "root"), "text" if there else "warn"),)
 
 
 def _counts(facts: Facts) -> Line:
     if facts.phase == "starting" and not facts.sessions:
         return ()
-    line: list[Piece] = [Piece(f"{facts.sessions} session{'s' if facts.sessions != 1 else ''}")]
+    line: list[Piece] = [Piece(counted(facts.sessions, "session"))]
     if facts.recordings:
         line += [_GAP, Piece(f"● {facts.recordings} recording", "accent")]
     return tuple(line)

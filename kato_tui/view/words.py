@@ -41,6 +41,11 @@ def size(count: int) -> str:
     return f"{value:.2f} GB"
 
 
+def counted(count: int, noun: str) -> str:
+    """So many of them, as people say it."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def moment(text: str | None) -> datetime | None:
     """A timestamp of a contract, or None where there is none that can be read: logs write what they like."""
     if not text:
@@ -72,6 +77,15 @@ def since(text: str | None, now: datetime) -> str:
     if told == "?":
         return "-"
     return "now" if told.endswith("s") or told == "in the future" else told
+
+
+def local(text: str | None) -> str:
+    """Day and time where the user is, for what may be days old."""
+    then = moment(text)
+    try:
+        return then.astimezone().strftime("%Y-%m-%d %H:%M:%S") if then is not None else "?"
+    except (OverflowError, ValueError):
+        return "?"
 
 
 def clock(text: str | None, *, seconds: bool = True) -> str:

@@ -304,7 +304,7 @@ def test_cleaning_a_session_under_a_running_engine_runs_no_command_again(tmp_pat
         until(link, lambda: link.session(f"claude:{session}")["recordings"])
         short = identity.short_id(identity.session_id(f"claude:{session}"))
         refused = running.command("clean", "--session", short, "--yes")
-        assert refused.returncode == 1 and b"recordings are on" in refused.stderr
+        assert refused.returncode == 1 and b"it is being recorded" in refused.stderr
         assert running.command("stop", "--session", short).returncode == 0
         assert running.command("clean", "--session", short, "--yes").returncode == 0
         append(log, said(session, "afterwards"))

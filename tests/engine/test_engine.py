@@ -21,6 +21,8 @@ from tests.conftest import ManualClock
 from tests.toy import Toy, say, toy_source
 from tests.unit import codex_log
 
+CODEX_AGAIN = "019a0000-0000-7000-8000-0000000000ff"
+
 
 class World:
     """A user's machine with toy logs, on which engines come and go."""
@@ -228,6 +230,23 @@ def test_a_glimpse_at_a_long_compressed_log_says_nothing_about_its_end(tmp_path:
         facts = glimpse(Codex(), source)
         assert facts.title == "the title"
         assert (facts.last_activity is not None) is known
+
+
+def test_a_session_of_two_logs_is_named_by_the_first_and_stands_where_the_last_does(tmp_path: Path) -> None:
+    folder = tmp_path / ".codex" / "sessions"
+    folder.mkdir(parents=True)
+    stem = f"rollout-2026-05-01T10-00-00-{codex_log.THREAD}"
+    (folder / f"{stem}.jsonl").write_bytes(codex_log.lines(*codex_log.conversation("the title", "Done.")))
+    later = [codex_log.meta(), codex_log.started(), *codex_log.prompt("taken up again")]
+    (folder / f"{stem}_{CODEX_AGAIN}.jsonl").write_bytes(codex_log.lines(*later))
+    engine = Engine(Home(tmp_path / "kato"), Config(), {"codex": Codex()}, {}, tmp_path, ManualClock())
+    engine.start()
+    (unread,) = engine.status().sessions
+    engine.bring_up_to_date()
+    (read,) = engine.status().sessions
+    engine.close()
+    assert unread.title == read.title == "the title"
+    assert unread.reason == read.reason == "thinking"
 
 
 def test_modes_are_private_everywhere(world: World) -> None:

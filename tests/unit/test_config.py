@@ -79,6 +79,11 @@ def test_every_setting_can_be_written(tmp_path: Path) -> None:
         ),
         ('[[roots]]\nprovider = "a"\n', r"config.toml:1: roots.0.path"),
         ("[wach]\nmode = 1\n", r"config.toml:1: unknown key `wach`, did you mean `watch`"),
+        ("thinking = true\n", r"config.toml:1: unknown key `thinking`, it belongs below a line \[markdown\]"),
+        ('path = "x"\n', r"config.toml:1: unknown key `path`, it belongs below a line \[\[roots\]\]"),
+        ("watch = 3\n", r"config.toml:1: watch: has to be a table$"),
+        ("bell = 1\n", r"config.toml:1: bell: has to be true or false$"),
+        ('allowedWriteRoots = "~/x"\n', r"config.toml:1: allowedWriteRoots: has to be a list in brackets$"),
         ("# mode\n\n[watch]\n# mode = 1\n'mode' = 1\n", r"config.toml:5: watch.mode"),
     ],
 )

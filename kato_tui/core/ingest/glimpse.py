@@ -38,10 +38,16 @@ class Glimpses:
         """The facts of a glimpse, for reading only."""
         if not self.holds(session):
             self._taken.pop(session.key, None)
-            self._taken[session.key] = session.stamp, glimpse(session.provider, session.sources[-1])
+            self._taken[session.key] = session.stamp, _of_all(session)
             while len(self._taken) > _KEPT:
                 self._taken.popitem(last=False)
         return self._taken[session.key][1]
+
+
+def _of_all(session: FoundSession) -> Facts:
+    """The newest log tells how a session stands; where it goes on from older ones, the oldest names it."""
+    last = glimpse(session.provider, session.sources[-1])
+    return last if len(session.sources) == 1 else _joined(glimpse(session.provider, session.sources[0]), last)
 
 
 def glimpse(provider: Provider, source: SourceFile) -> Facts:

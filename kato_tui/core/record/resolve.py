@@ -305,7 +305,8 @@ def resolve_session(name: str, candidates: Iterable[SessionCandidate], *, canoni
             "kato-tui translate shows what any log holds"
         )
     return NotFound(
-        f"no session {shown(value)}. Give at least {MIN_PREFIX} characters of its id, the provider's own id or its log"
+        f"no session {shown(value)}: kato-tui sessions --all lists them. Give at least {MIN_PREFIX} characters of its "
+        "id, the assistant's own id or the path of its log"
     )
 
 
