@@ -84,3 +84,16 @@ def test_a_delivered_message_that_was_cut_short_shows_its_beginning() -> None:
 )
 def test_book_keeping_is_left_out(record: dict[str, Any]) -> None:
     assert told(paginated(), record) == []
+
+
+def test_a_plan_stands_in_its_answer_without_the_marks_for_codex() -> None:
+    words = "Here:\n<proposed_plan>\n1. do\n</proposed_plan>\nAgreed?"
+    mirrors = [
+        codex.completed("AgentMessage", id="m1", content=[{"type": "Text", "text": "Here:\n\nAgreed?"}]),
+        codex.completed("Plan", id="p1", text="1. do\n"),
+    ]
+    assert told(paginated(), codex.assistant_item(words, "final_answer", id="m1"), *mirrors) == [
+        ("assistant.message", "Here:\n\n1. do\n\nAgreed?")
+    ]
+    quoted = "write <proposed_plan> first"
+    assert told(paginated(), codex.assistant_item(quoted)) == [("assistant.message", quoted)]

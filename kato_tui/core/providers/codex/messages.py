@@ -348,7 +348,7 @@ def _say_new(t: CodexTranslator, blocks: list[str], parts: list[str], phase: Any
     if not new:
         t.repeat()
         return
-    payload: Record = {"text": t.clean("".join(blocks) if len(new) == len(parts) else "".join(new))}
+    payload: Record = {"text": t.clean(_without_marks("".join(blocks)) if len(new) == len(parts) else "".join(new))}
     if isinstance(phase, str):
         payload["phase"] = _PHASES.get(phase, "other")
     if payload["text"].strip():
@@ -362,6 +362,11 @@ def _plan_parts(text: str) -> list[str]:
     if not 0 <= start < end:
         return [text]
     return [text[:start] + text[end + len(_PLAN[1]) :], text[start + len(_PLAN[0]) : end]]
+
+
+def _without_marks(text: str) -> str:
+    """The words of an answer without the marks around its plan, which are for Codex."""
+    return text.replace(_PLAN[0], "").replace(_PLAN[1], "") if _plan_parts(text) != [text] else text
 
 
 # Reasoning.
