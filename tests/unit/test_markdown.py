@@ -200,6 +200,12 @@ def test_an_approved_plan_is_part_of_the_conversation() -> None:
     assert shown == "\n# User\n\ngo\n\n**Approved plan**\n\n## Plan\n\n1. a\n\non\n"
 
 
+def test_a_plan_is_called_a_plan() -> None:
+    plan = asks("1. do", ("approve", ""), ("reject", ""))
+    plan["payload"]["decisionKey"] = events.PLAN_APPROVAL
+    assert "\n\n**Plan for approval**\n\n1. do\n\n" in rendered(plan)
+
+
 def test_a_recording_says_where_its_conversation_goes_on() -> None:
     shown = rendered(info("The conversation goes on in session 1f", subtype="continued-in"))
     assert shown == "\n**Continued elsewhere**\n\nThe conversation goes on in session 1f\n"

@@ -26,6 +26,9 @@ SYSTEM_MESSAGE: Final = "system.message"
 PROVIDER_INFO: Final = "provider.info"
 PROVIDER_RAW: Final = "provider.raw"
 
+#: The `decisionKey` of a plan that waits for approval: its prompt is the plan itself.
+PLAN_APPROVAL: Final = "plan-approval"
+
 KINDS: Final = (
     USER_MESSAGE,
     USER_COMMAND,

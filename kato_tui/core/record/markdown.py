@@ -127,7 +127,8 @@ class MarkdownWriter:
         prompt = payload.get("prompt") or ""
         several = " (several may be chosen)" if payload.get("multiSelect") else ""
         options = "\n".join(_option(option) for option in payload.get("options") or ())
-        body = _stacked(f"**Question**{several}", md.block(prompt), options)
+        title = "**Plan for approval**" if payload.get("decisionKey") == events.PLAN_APPROVAL else "**Question**"
+        body = _stacked(f"{title}{several}", md.block(prompt), options)
         return _Piece(body, by_user=False, opens=(payload["decisionId"], md.title(prompt, _MAX_LABEL)))
 
     def _call(self, _state: RenderState, event: Event) -> _Piece:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 APPROVE: Final = "approve"
 REJECT: Final = "reject"
-PLAN_KEY: Final = "plan-approval"
 #: Newer versions keep the plan in a file: the call is empty and the plan comes with the answer.
 _PLAN_ELSEWHERE: Final = "Plan approval"
 _APPROVED: Final = ("User has approved", "The user has approved", "User approved")
@@ -59,7 +58,7 @@ def ask(t: ClaudeTranslator, call_id: str, name: str, tool_input: Any, where: di
 def _ask_plan(t: ClaudeTranslator, call_id: str, plan: str, where: dict[str, Any]) -> None:
     payload = {
         "decisionId": f"{call_id}:0",
-        "decisionKey": PLAN_KEY,
+        "decisionKey": events.PLAN_APPROVAL,
         "prompt": t.clean(plan) if plan.strip() else _PLAN_ELSEWHERE,
         "options": [{"id": "1", "label": APPROVE}, {"id": "2", "label": REJECT}],
     }
