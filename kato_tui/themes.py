@@ -165,6 +165,8 @@ _TONES: Final[dict[Tone, Ink]] = {
     "key": Ink("primary", weight="bold"),
     "brand": Ink("kato-brand", "primary", "bold"),
     "match": Ink("accent", weight="underline"),
+    "emphasis": Ink("foreground", weight="italic"),
+    "code": Ink("secondary"),
 }
 _ROWS: Final[dict[Row, Ink]] = {"": Ink(), "cursor": Ink(ground="kato-cursor"), "blurred": Ink(ground="panel")}
 #: Sixteen colours have no shade that all others can be read on: the row is told by one pair alone.

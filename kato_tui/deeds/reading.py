@@ -13,6 +13,7 @@ from kato_tui.core.glance import glance
 from kato_tui.core.link import PAGE, Link
 from kato_tui.deeds.copying import Copying
 from kato_tui.deeds.selection import Selection
+from kato_tui.screens.detail import Detail
 from kato_tui.view.events import Document, document
 from kato_tui.view.sessions import key_of
 from kato_tui.view.words import Json
@@ -112,24 +113,21 @@ class Reading:
             self._read(glanced, self._open_detail)
 
     def _open_detail(self, found: Document) -> None:
-        # What renders Markdown takes long to load: not before it is asked for.
-        from kato_tui.screens.detail import Detail
-
         self._app.push_screen(Detail(found, self._turn, self._copying.copy))
 
-    def _turn(self, step: int) -> None:
-        """The event before or after, in the window that is open."""
+    def _turn(self, shown: Document, step: int) -> None:
+        """The event before or after the one in the window that is open, wherever the list has followed to."""
         pane = self._app.events
+        pane.select(shown.key)
         pane.move_to(pane.index + step)
-        if pane.event is not None:
+        if pane.event is not None and pane.cursor != shown.key:
             self._read(pane.event, self._show_other)
+        else:
+            self._app.hint(f"there is no event {'after' if step > 0 else 'before'} this one")
 
     def _show_other(self, found: Document) -> None:
-        screen = self._app.screen
-        from kato_tui.screens.detail import Detail
-
-        if isinstance(screen, Detail):
-            self._app.call_later(screen.show, found)
+        if isinstance(self._app.screen, Detail):
+            self._app.screen.show(found)
 
     def _read(self, glanced: Json, then: Callable[[Document], object]) -> None:
         short, seq = str(glanced["sessionShortId"]), int(glanced["seq"])

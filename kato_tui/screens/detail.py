@@ -10,12 +10,12 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Markdown, Static
 
-from kato_tui.view.events import Document, clean_block
+from kato_tui.view.events import Document
+from kato_tui.widgets.toned import Prose
 
 #: Ask for the event before (-1) or after (1) the one that is shown.
-Turn = Callable[[int], None]
+Turn = Callable[[Document, int], None]
 
 
 class Detail(ModalScreen[None]):
@@ -41,39 +41,31 @@ class Detail(ModalScreen[None]):
         self._raw = False
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(classes="sheet", can_focus=False) as box:
-            box.border_subtitle = "r raw · y copy · n p next, previous · esc closes"
-            yield Markdown(id="text", open_links=False)
-            yield Static(id="raw", markup=False)
+        with VerticalScroll(classes="sheet", can_focus=False):
+            yield Prose(id="text")
 
-    async def on_mount(self) -> None:
-        await self._show()
+    def on_mount(self) -> None:
+        self.show(self._document)
 
-    async def show(self, document: Document) -> None:
-        """Another event, in the same window."""
+    def show(self, document: Document) -> None:
+        """This or another event, in the same window."""
         self._document = document
-        await self._show()
-
-    async def _show(self) -> None:
         box = self.query_one(VerticalScroll)
-        box.border_title = Content(f" {self._document.title} ")
-        text, raw = self.query_one(Markdown), self.query_one("#raw", Static)
-        text.display, raw.display = not self._raw, self._raw
-        if self._raw:
-            raw.update(Content(clean_block(self._document.raw)))
-        else:
-            await text.update(self._document.markdown)
+        box.border_title = Content(f" {document.title} ")
+        other = "rendered" if self._raw else "raw"
+        box.border_subtitle = f"r {other} · y copy · n p next, previous · esc closes"
+        self.query_one(Prose).tell(document.listed if self._raw else document.rendered)
         box.scroll_home(animate=False)
 
-    async def action_raw(self) -> None:
+    def action_raw(self) -> None:
         self._raw = not self._raw
-        await self._show()
+        self.show(self._document)
 
     def action_copy(self) -> None:
         self._copy(self._document.raw if self._raw else self._document.text, "the event")
 
     def action_turn(self, step: int) -> None:
-        self._turn(step)
+        self._turn(self._document, step)
 
     def action_scroll(self, rows: int) -> None:
         self.query_one(VerticalScroll).scroll_relative(y=rows, animate=False)

@@ -29,6 +29,8 @@ Tone = Literal[
     "key",
     "brand",
     "match",
+    "emphasis",
+    "code",
 ]
 #: How the line stands out that a piece is on: not at all, under the cursor, under it in a list without the focus.
 Row = Literal["", "cursor", "blurred"]

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from kato_tui.view.cells import Line, Piece, Tone, crop, pad, piece, plain
+from kato_tui.view.cells import Line, Piece, Tone, crop, pad, piece
 from kato_tui.view.safe import safe
-from kato_tui.view.words import Json, clock, with_home
+from kato_tui.view.words import Json, clock, local, with_home
+
+if TYPE_CHECKING:
+    from kato_tui.view.prose import Item
 
 PROMPTS: Final = frozenset({"user.message", "user.kato-command", "user.decision.response"})
 _SPEAKER: Final = 10
@@ -76,16 +79,36 @@ def _model(name: str) -> str:
 class Document:
     """One event in full, made ready to be shown and copied."""
 
+    #: Which event of the list it is.
+    key: str
     title: str
-    markdown: str
+    #: What is shown: rendered, and as JSON.
+    rendered: tuple[Item, ...]
+    listed: tuple[Item, ...]
     #: As the twin has it, and the words alone: exactly what was said, so not for a screen as they are.
     raw: str
     text: str
 
 
+def key_of(glanced: Json) -> str:
+    """What tells an event from those of all sessions."""
+    return f"{glanced['sessionShortId']}/{glanced['seq']}"
+
+
 def document(event: Json, glanced: Json) -> Document:
-    title = f"{plain(row(glanced, 60)[:3]).strip()} · seq {event['seq']}"
-    return Document(safe(title, 120), detail_markdown(event), pretty(event), text_of(event))
+    # What reads Markdown takes long to load: not before it is asked for.
+    from kato_tui.view import prose
+
+    raw = pretty(event)
+    rendered, listed = prose.prose(detail_markdown(event)), prose.listing(clean_block(raw), "json")
+    return Document(key_of(glanced), _title(glanced), rendered, listed, raw, text_of(event))
+
+
+def _title(glanced: Json) -> str:
+    look = KINDS.get(str(glanced["kind"]), _OTHER)
+    glyph = "✗" if glanced.get("failed") else look.glyph
+    when = f"{local(glanced['time'])} " if glanced.get("time") else ""
+    return safe(f"{when}{glyph} {speaker(glanced)} · seq {glanced['seq']}", 120)
 
 
 def clean_block(text: str, limit: int = _SHOWN) -> str:

@@ -79,25 +79,26 @@ def since(text: str | None, now: datetime) -> str:
     return "now" if told.endswith("s") or told == "in the future" else told
 
 
-def local(text: str | None) -> str:
-    """Day and time where the user is, for what may be days old."""
+def _here(text: str | None) -> datetime | None:
     then = moment(text)
     try:
-        return then.astimezone().strftime("%Y-%m-%d %H:%M:%S") if then is not None else "?"
+        return then.astimezone() if then is not None else None
     except (OverflowError, ValueError):
-        return "?"
+        return None
+
+
+def local(text: str | None) -> str:
+    """Day and time where the user is, for what may be days old."""
+    here = _here(text)
+    return here.strftime("%Y-%m-%d %H:%M:%S") if here is not None else "?"
 
 
 def clock(text: str | None, *, seconds: bool = True) -> str:
     """The local time of day of a timestamp; blanks of the same width when it has none."""
-    then = moment(text)
-    if then is None:
+    here = _here(text)
+    if here is None:
         return " " * (8 if seconds else 5)
-    try:
-        local = then.astimezone()
-    except (OverflowError, ValueError):
-        return " " * (8 if seconds else 5)
-    return local.strftime("%H:%M:%S" if seconds else "%H:%M")
+    return here.strftime("%H:%M:%S" if seconds else "%H:%M")
 
 
 def amount(count: float | None) -> str:

@@ -192,16 +192,16 @@ class EventsPane(Pane):
     def open_everything(self) -> None:
         self.everything = True
         self.follow, self.fresh = True, 0
-        self._put({_key(one): one for one in self.board.feed}, to_end=True)
+        self._put({event_rows.key_of(one): one for one in self.board.feed}, to_end=True)
 
     def fill(self, rows: Iterable[Json]) -> None:
         """The newest events of the session, as they were asked for."""
         self.loading_events = self.twinless = False
-        self._put({_key(one): one for one in rows}, to_end=True)
+        self._put({event_rows.key_of(one): one for one in rows}, to_end=True)
 
     def put_before(self, rows: Iterable[Json]) -> None:
         """Older events than those it has."""
-        older = {_key(one): one for one in rows}
+        older = {event_rows.key_of(one): one for one in rows}
         if older:
             self._put(older | self._rows, to_end=False)
 
@@ -210,7 +210,7 @@ class EventsPane(Pane):
         mine = [one for one in rows if self.everything or one["sessionShortId"] == self.shown]
         if not self.everything and self.loading_events:
             return
-        news = {key: one for one in mine if (key := _key(one)) not in self._rows}
+        news = {key: one for one in mine if (key := event_rows.key_of(one)) not in self._rows}
         if not news:
             return
         self.twinless = False
@@ -355,7 +355,3 @@ class WarningsPane(Pane):
             crop(line, size)
             for line in ((Piece("✓ All is well.", "good"),), (Piece("What needs you appears here.", "muted"),))
         ]
-
-
-def _key(event: Json) -> str:
-    return f"{event['sessionShortId']}/{event['seq']}"

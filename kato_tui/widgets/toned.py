@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rich.segment import Segment
 from rich.style import Style
@@ -12,6 +12,9 @@ from textual.widget import Widget
 
 from kato_tui.themes import Ink, row_ink, tone_ink
 from kato_tui.view.cells import Line, Row, Tone, crop
+
+if TYPE_CHECKING:
+    from kato_tui.view.prose import Item
 
 _MOST: Final = 4000
 
@@ -89,3 +92,23 @@ class Lines(Toned):
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:  # noqa: ARG002
         return len(self.lines)
+
+
+class Prose(Lines):
+    """A text of any length, laid out for the width it has."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._items: tuple[Item, ...] = ()
+        self._laid = 0
+
+    def tell(self, items: tuple[Item, ...]) -> None:
+        self._items, self._laid = items, 0
+        self.refresh(layout=True)
+
+    def get_content_height(self, container: object, viewport: object, width: int) -> int:
+        if width != self._laid:
+            from kato_tui.view.prose import lay_out  # it takes long to load, and only reading needs it
+
+            self.lines, self._laid = lay_out(self._items, width), width
+        return super().get_content_height(container, viewport, width)

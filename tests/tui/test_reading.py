@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from textual.widgets import Markdown
+from textual.containers import VerticalScroll
 
 from kato_tui import app as dashboard_app
 from kato_tui.deeds import reading
 from kato_tui.screens.detail import Detail
+from kato_tui.widgets.toned import Prose
 from tests.tui.house import Dash, House, look
 
 
@@ -103,9 +104,9 @@ async def test_links_and_images_of_an_event_are_never_followed(tmp_path: Path) -
         await dash.press("3", "enter")
         opened: list[str] = []
         dash.app.open_url = lambda url, **_: opened.append(url)  # type: ignore[method-assign]
-        assert not dash.app.screen.query_one(Markdown)._open_links
-        text = dash.app.screen.query_one(Markdown)
-        await dash.pilot.click(Markdown, offset=(2, 1))
+        assert "click (https://example.org/x) [i] (https://example.org/i.png) <b>html</b>" in dash.sheet
+        text = dash.app.screen.query_one(Prose)
+        await dash.pilot.click(Prose, offset=(2, 0))
         await dash.settled()
         assert not opened and text.is_attached
 
@@ -166,3 +167,39 @@ async def test_a_terminal_that_cannot_be_left_is_told_of(tmp_path: Path) -> None
         await dash.press("s", "2")
         await _cannot_open(dash, "enter")
         await _cannot_open(dash, "E")
+
+
+async def test_neighbours_are_those_of_the_event_that_is_shown_wherever_the_list_has_followed_to(
+    tmp_path: Path,
+) -> None:
+    house = House(tmp_path)
+    log = house.stage.tests
+    for text in ("one", "two", "three"):
+        log.say(text)
+    house.poll()
+    async with look(house) as dash:
+        await dash.select(log)
+        await dash.press("3", "enter")
+        assert "three" in dash.sheet and dash.app.events.follow
+        for text in ("four", "five"):
+            log.say(text)
+        await dash.hear()
+        await dash.press("n")
+        assert "four" in dash.sheet
+        await dash.press("p", "p")
+        assert "two" in dash.sheet
+        await dash.press("n", "n", "n", "n")
+        assert "five" in dash.sheet and dash.toasts[-1] == "there is no event after this one"
+
+
+async def test_an_event_of_thousands_of_parts_opens_like_any_other(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    house.stage.tests.say("- point\n" * 2400)
+    house.poll()
+    async with look(house, size=(80, 24)) as dash:
+        await dash.select(house.stage.tests)
+        await dash.press("3", "enter")
+        assert dash.sheet.count("• point") > 10
+        assert len(dash.app.screen.query("*")) < 10
+        await dash.press("G")
+        assert dash.app.screen.query_one(VerticalScroll).scroll_y > 2000
