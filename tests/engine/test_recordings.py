@@ -67,6 +67,23 @@ def test_commands_typed_while_the_engine_was_down_run_at_their_place(world: Worl
     assert "three" in text and "one" not in text and "four" not in text
 
 
+def test_a_relative_destination_belongs_to_the_folder_of_its_own_moment(world: World) -> None:
+    """The session goes on into other folders before the engine reads the command."""
+    here, there = world.notes / "here", world.notes / "there"
+    for folder in (here, there):
+        folder.mkdir()
+    world.engine.close()
+    world.talk("::start a.md", "one", cwd=str(here))
+    world.talk("two", "::stop ../here/a.md", "::start a.md", cwd=str(there))
+    world.talk("three", cwd=str(world.notes))
+    world.start()
+    world.poll()
+    assert [(one.destination, one.desired_state) for one in world.recordings()] == [
+        (str(here / "a.md"), "off"),
+        (str(there / "a.md"), "on"),
+    ]
+
+
 @pytest.mark.parametrize("keep", [True, False])
 def test_a_command_runs_once_whatever_happens_to_its_log(tmp_path: Path, keep: bool) -> None:
     config = {"global_auto_generate_snapshots": keep}

@@ -72,6 +72,8 @@ class Draft:
     check: bool = False
     #: Came with `copied` history (fork, resume, sub-agent preamble): nothing new happened, no command may run.
     copied: bool = False
+    #: For a command: the session's folder when it was typed, which its relative destination belongs to.
+    cwd: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,7 +362,10 @@ class Translator(ABC):
             segments = [commands.Segment(""), *segments] if text else [commands.Segment("")]
         for segment in segments:
             if segment.command is not None:
+                before = len(self._drafts)
                 self.emit(events.USER_COMMAND, segment.command, **where)
+                for draft in self._drafts[before:]:
+                    draft.cwd = self.facts.cwd
             elif segment.text.strip() or attachments:
                 payload: Record = {"text": segment.text}
                 if attachments:

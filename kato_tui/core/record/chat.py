@@ -48,6 +48,7 @@ class ChatCommands:
                         past=past,
                         at=draft.timestamp,
                         by_seq=seq,
+                        cwd=draft.cwd,
                     ),
                 )
                 told = [_naming_the_line(one, payload["line"]) for one in told]

@@ -56,6 +56,8 @@ class Wish:
     past: Past
     at: str | None = None
     by_seq: int | None = None
+    #: Where the session stood when it was wished, if that is known; else it is where it stands now.
+    cwd: str | None = None
     from_seq: int | None = None
     settings: RecordSettings | None = None
 
@@ -173,7 +175,7 @@ class Director:
         """The session's recording at the destination that is meant, and whether it was there already."""
         recording_id = self._around.new_id()
         naming = Naming(metadata.provider, metadata.session_id, recording_id, self._around.clock.now())
-        target = destinations.resolve(argument.path, self._place(metadata), naming)
+        target = destinations.resolve(argument.path, self._place(wish.cwd or metadata.facts.cwd), naming)
         allowed = self.allowed(metadata, target.path)
         for recording in reversed(metadata.recordings):
             if recording.destination == str(allowed.path) and not _thrown_away(recording):
@@ -196,11 +198,9 @@ class Director:
             raise Refused(outcome(metadata, f"denied-{decision.code}", "error", decision.reason))
         return decision
 
-    def _place(self, metadata: SessionMetadata) -> Place:
-        cwd = metadata.facts.cwd
-        return Place(
-            self._around.user_home, self._around.policy.recordings_folder, Path(cwd) if cwd is not None else None
-        )
+    def _place(self, cwd: str | None) -> Place:
+        folder = Path(cwd) if cwd is not None else None
+        return Place(self._around.user_home, self._around.policy.recordings_folder, folder)
 
     def _shared_file(self, metadata: SessionMetadata, recording: Recording) -> list[Outcome]:
         others = self._around.others_at(recording.destination, metadata.session_id)
@@ -236,7 +236,7 @@ class Director:
         answer = resolve.resolve(
             wish.argument,
             candidates,
-            canonical=lambda text: self.canonical(text, metadata),
+            canonical=lambda text: self.canonical(text, wish.cwd or metadata.facts.cwd),
             session_id=metadata.session_id,
             action=action,
         )
@@ -248,13 +248,9 @@ class Director:
         meant = {one.recording_id for one in answer.found}
         return [one for one in metadata.recordings if one.recording_id in meant], outcomes
 
-    def canonical(self, text: str, metadata: SessionMetadata | None) -> str:
+    def canonical(self, text: str, cwd: str | None) -> str:
         """A typed destination in the form that recordings store."""
-        cwd = metadata.facts.cwd if metadata is not None else None
-        place = Place(
-            self._around.user_home, self._around.policy.recordings_folder, Path(cwd) if cwd is not None else None
-        )
-        return str(canonical(absolute(unwrap(text), place)))
+        return str(canonical(absolute(unwrap(text), self._place(cwd))))
 
 
 _ACTIONS: Final[dict[str, Callable[[Director, SessionMetadata, Wish], Decision]]] = {
