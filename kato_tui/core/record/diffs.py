@@ -54,6 +54,11 @@ def _common(one: list[str], other: list[str]) -> int:
 
 
 def _matched(before: list[str], after: list[str]) -> Iterator[str]:
+    if set(before).isdisjoint(after):
+        # Most edits: nothing of the old lines stays, which a search for what does would find out slowly.
+        yield from ("-" + row for row in before)
+        yield from ("+" + row for row in after)
+        return
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
     for tag, first, last, start, end in matcher.get_opcodes():
         if tag == "equal":
