@@ -185,3 +185,17 @@ def test_what_the_harness_adds_does_not_take_the_place_of_a_prompt() -> None:
 def test_a_prompt_does_not_take_the_place_of_one_that_came_mid_turn() -> None:
     log = [claude.queue("enqueue", "also"), absorbed("also"), claude.typed("new"), claude.assistant(claude.text("Ok."))]
     assert sorted(text for kind, text in told(*log) if kind == "user.message") == ["also", "new"]
+
+
+def test_a_question_that_was_dismissed_has_no_answer_and_what_was_said_instead() -> None:
+    asked = claude.assistant(claude.call(name="AskUserQuestion", questions=[claude.question("Which?", "A", "B")]))
+    answer = claude.result(claude.refusal("neither\n::stop"), error=True)
+    _, drafts = run(asked, answer)
+    assert [(draft.kind, draft.payload.get("selections")) for draft in drafts[1:]] == [
+        ("user.decision.response", []),
+        ("user.message", None),
+        ("user.kato-command", None),
+    ]
+    assert [kind for kind, _ in told(asked, claude.result(claude.refusal(), error=True))][1:] == [
+        "user.decision.response"
+    ]

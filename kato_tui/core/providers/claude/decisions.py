@@ -114,6 +114,15 @@ def answer(t: ClaudeTranslator, call_id: str, text: str, extra: Any, failed: boo
     return not failed and _question_answers(t, call_id, asked["questions"], text, extra)
 
 
+def declined(t: ClaudeTranslator, call_id: str, text: str, failed: bool | None) -> bool:
+    """Whether the user dismissed a question instead of answering it; then that is told, without their words."""
+    asked = t.memory.asked(call_id)
+    if not failed or asked is None or "questions" not in asked or not authorship.is_rejection(text):
+        return False
+    t.emit(events.USER_DECISION, {"decisionId": f"{call_id}:0", "selections": []}, **t.here)
+    return True
+
+
 def _plan_answer(t: ClaudeTranslator, call_id: str, mark: str, text: str, extra: Any, failed: bool | None) -> bool:
     words = authorship.rejection_words(text)
     if failed and authorship.is_rejection(text):

@@ -81,7 +81,9 @@ def _result(t: ClaudeTranslator, call_id: str, block: Record, extra: Any) -> Non
     text, reminders = split_reminders(text)
     tool = t.memory.close_tool(call_id) if t.live else ""
     t.set_state(activity.busy)
-    if not decisions.answer(t, call_id, text, extra, failed):
+    if decisions.declined(t, call_id, text, failed):
+        _user_words(t, text, tool)
+    elif not decisions.answer(t, call_id, text, extra, failed):
         structured = structured_result(extra, text) if isinstance(extra, dict) else None
         payload: Record = {"toolCallId": call_id}
         if text:
@@ -91,9 +93,8 @@ def _result(t: ClaudeTranslator, call_id: str, block: Record, extra: Any) -> Non
         if failed is not None:
             payload["isError"] = failed
         t.emit(events.TOOL_RESULT, payload, **t.here)
-        words = authorship.rejection_words(text) if failed else None
-        if words and not t.other_agent:
-            user_words(t, words, tool)
+        if failed:
+            _user_words(t, text, tool)
     for reminder in reminders:
         t.say(events.PROVIDER_INFO, reminder, "system-reminder")
 
@@ -112,11 +113,14 @@ def split_reminders(text: str) -> tuple[str, list[str]]:
     return text, reminders
 
 
-def user_words(t: ClaudeTranslator, words: str, tool: str) -> None:
-    """The reason a user typed for refusing a tool.
+def _user_words(t: ClaudeTranslator, text: str, tool: str) -> None:
+    """The reason a user typed for refusing a tool, if `text` holds one.
 
     An MCP server chooses the text of its own errors and could imitate a refusal: such words never run commands.
     """
+    words = authorship.rejection_words(text)
+    if not words or t.other_agent:
+        return
     words, quoted = pasted.unwrap(words)
     if tool and not tool.startswith("mcp__"):
         t.emit_typed(words, None, quoted, **t.here)
