@@ -93,10 +93,6 @@ class Client:
             mute()
         return self._answer()["result"]
 
-    def subscribe(self, since: int = 0) -> Iterator[dict[str, Any]]:
-        """Deltas of the engine's hub, as they come, until either side closes."""
-        return self._stream("subscribe", {"since": since})
-
     def require_answers(self) -> None:
         """For who would show nothing until the first answer comes: `NotAnswering` when it does not come soon."""
         self._send("ping", {})
@@ -126,15 +122,6 @@ class Client:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _stream(self, op: str, fields: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        self._send(op, fields)
-        self._socket.settimeout(None)
-        while True:
-            answer = self._answer()
-            if "item" not in answer:
-                return
-            yield answer["item"]
 
     def _send(self, op: str, fields: dict[str, Any]) -> None:
         self._number += 1

@@ -12,7 +12,6 @@ import socket
 import struct
 import sys
 import threading
-from collections.abc import Iterator
 from typing import Any, Final
 
 import orjson
@@ -131,12 +130,7 @@ class Control:
             return False
         number = request.get("id")
         try:
-            if request.get("op") == "subscribe":
-                for delta in self._subscribe(request):
-                    self._send(connection, {"v": VERSION, "id": number, "ok": True, "item": delta})
-                result: Any = None
-            else:
-                result = self._operate(request)
+            result = self._operate(request)
             self._send(connection, {"v": VERSION, "id": number, "ok": True, "result": result})
         except OSError as error:
             if not isinstance(error, TimeoutError):
@@ -169,16 +163,6 @@ class Control:
         except TimeoutError as error:
             raise OSError("the client is too slow") from error
         connection.settimeout(_IDLE)
-
-    def _subscribe(self, request: Request) -> Iterator[Any]:
-        version = int(_number(request, "since"))
-        while not self._closed.is_set():
-            delta = self._service.hub.changes(version, 1.0)
-            if delta.version > version:
-                yield delta
-            version = delta.version
-            if delta.closed:
-                return
 
 
 def _number(request: Request, name: str) -> float:

@@ -245,10 +245,6 @@ class EventsPane(Pane):
         return int(self._rows[self.items[0]]["seq"]) if self.items and not self.everything else None
 
     @property
-    def last_seq(self) -> int:
-        return int(self._rows[self.items[-1]]["seq"]) if self.items and not self.everything else 0
-
-    @property
     def event(self) -> Json | None:
         return self._rows.get(self.cursor or "")
 

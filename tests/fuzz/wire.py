@@ -39,7 +39,6 @@ _REQUESTS: Final = (
     {"op": "clean", "session": _ID},
     {"op": "rebuild", "session": "ffffffff"},
     {"op": "changes", "since": 0, "timeout": 0},
-    {"op": "subscribe", "since": 0},
 )
 #: Seconds on the wall that an answer may take on a machine with other work to do.
 _PATIENCE: Final = 20.0
@@ -85,7 +84,7 @@ class ControlTarget(Target):
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 client.sendall(data)
                 client.shutdown(socket.SHUT_WR)
-                self._answers(client, patient=b"subscribe" not in data)
+                self._answers(client)
         if b"stop" in data and not self._goes_on():
             # `stop` is a wish like any other; who came to it by chance is obeyed all the same.
             self.close()
@@ -102,15 +101,13 @@ class ControlTarget(Target):
             return False
 
     @staticmethod
-    def _answers(client: socket.socket, *, patient: bool) -> None:
+    def _answers(client: socket.socket) -> None:
         """Every line that comes back is an answer; at the end of the questions the server closes."""
         with client.makefile("rb") as lines:
             for line in lines:
                 answer = orjson.loads(line)
                 assert answer["v"] == VERSION and (answer["ok"] or {"code", "message"} <= answer["error"].keys())
                 assert b"fault of kato-tui" not in line, line
-                if not patient:
-                    return
 
     def close(self) -> None:
         self._good.close()

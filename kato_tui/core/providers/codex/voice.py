@@ -18,7 +18,6 @@ from kato_tui.core.providers.codex.wrappers import digest
 if TYPE_CHECKING:
     from kato_tui.core.providers.codex.translator import CodexTranslator, Handler
 
-DELEGATION: Final = "<realtime_delegation>"
 _INPUT: Final = re.compile(r"<input>(.*?)</input>", re.DOTALL)
 _SPEAKERS: Final = {"user": events.USER_MESSAGE, "assistant": events.ASSISTANT_MESSAGE}
 
