@@ -66,7 +66,7 @@ class Keeper:
 
     def tick(self) -> None:
         """What time brings: failing recordings are tried again, and what was appended is written down."""
-        for key in self._recorder.due():
+        for key in self._recorder.failures.due():
             self.record(key)
         self.flush()
 

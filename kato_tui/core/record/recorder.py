@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -25,6 +24,7 @@ from kato_tui.core.record import appender, frontmatter, periods
 from kato_tui.core.record.appender import Mark, NotThere, Spot
 from kato_tui.core.record.asides import Asides
 from kato_tui.core.record.destination import format_of
+from kato_tui.core.record.failures import Failures
 from kato_tui.core.record.outcomes import ref_of
 from kato_tui.core.record.policy import Allowed, Denied, WritePolicy, WriteRefused
 from kato_tui.core.record.writer import RenderState, writer_for
@@ -37,9 +37,6 @@ _CHUNK: Final = 1 << 20
 #: Larger chunks lie in a file of their own until they are appended: metadata is written whole every time.
 _MAX_INLINE: Final = 32 << 10
 _HEAD: Final = 256 << 10
-_FIRST_RETRY: Final = timedelta(seconds=1)
-_LAST_RETRY: Final = timedelta(minutes=1)
-
 
 _REMARKS: Final[dict[Remark, str]] = {
     "recording-edited": "{file} was edited where recording {recording} wrote last: nothing is added again, the file is "
@@ -51,23 +48,6 @@ _REMARKS: Final[dict[Remark, str]] = {
 
 class Log(Protocol):
     def write(self, event: str, **fields: Any) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Why a recording does not go on, since when, and when it is tried again."""
-
-    key: str
-    code: str
-    reason: str
-    since: str
-    attempts: int
-    tried_at: datetime
-    retry_at: datetime
-
-    def rests(self, now: datetime) -> bool:
-        """Whether the next attempt is still to be waited for; a clock that was set back is not waited for."""
-        return self.tried_at <= now < self.retry_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +77,7 @@ class Recorder:
         self._asides = Asides(home, fs)
         #: By destination: recordings (id and session key) with bytes that may or may not be in the file.
         self._open_ended: dict[str, dict[str, str]] = {}
-        self.failures: dict[str, Failure] = {}
+        self.failures = Failures(clock)
         #: What the user should know; whoever reads them takes them away.
         self.notices: list[Notice] = []
 
@@ -114,7 +94,9 @@ class Recorder:
         written = 0
         for recording in metadata.recordings:
             recording_id = recording.recording_id
-            if self._resting(recording_id) or not periods.behind(self.view(recording), metadata.next_twin_seq - 1):
+            if self.failures.rests(recording_id) or not periods.behind(
+                self.view(recording), metadata.next_twin_seq - 1
+            ):
                 continue
             try:
                 written += self._advance(key, recording_id)
@@ -161,11 +143,6 @@ class Recorder:
             for recording in metadata_of(self._store, key).recordings
             if recording.pending is not None and recording.pending.chunk is None
         }
-
-    def due(self) -> set[str]:
-        """Sessions with a failing recording that is to be tried again now."""
-        now = self._clock.now()
-        return {failure.key for failure in self.failures.values() if not failure.rests(now)}
 
     def take_notices(self) -> list[Notice]:
         taken, self.notices = self.notices, []
@@ -232,20 +209,14 @@ class Recorder:
     ) -> tuple[PendingAppend, bytes]:
         """Put on record, durably, what is about to be appended where."""
         spot = appender.spot(allowed) if not head and allowed.path.exists() else Spot(0, b"")
-        chunk = head + _glue(spot.anchor) + piece.chunk
-        inline = len(chunk) <= _MAX_INLINE
+        placed, chunk = _placed(spot, head, piece.chunk)
         pending = PendingAppend(
             to_seq=piece.to_seq,
             period_index=piece.period_index,
             render_state=piece.state,
             events=piece.events,
-            base=spot.base,
-            anchor=base64.b64encode(spot.anchor).decode("ascii"),
-            head=len(head),
-            chunk=chunk.decode("utf-8") if inline else None,
-            length=len(chunk),
-            sha256=hashlib.sha256(chunk).hexdigest(),
             remark=remark,
+            **placed,
         )
         self._open_end(key, recording)
         self._put_pending(key, recording.recording_id, pending, chunk)
@@ -315,18 +286,8 @@ class Recorder:
     ) -> tuple[PendingAppend, bytes]:
         """Put on record that the pending bytes go to `spot` instead, as they have to be there."""
         own = chunk[pending.head + len(_glue(base64.b64decode(pending.anchor))) :]
-        chunk = head + _glue(spot.anchor) + own
-        moved = pending.model_copy(
-            update={
-                "base": spot.base,
-                "anchor": base64.b64encode(spot.anchor).decode("ascii"),
-                "head": len(head),
-                "chunk": chunk.decode("utf-8") if len(chunk) <= _MAX_INLINE else None,
-                "length": len(chunk),
-                "sha256": hashlib.sha256(chunk).hexdigest(),
-                "remark": remark or pending.remark,
-            }
-        )
+        placed, chunk = _placed(spot, head, own)
+        moved = pending.model_copy(update={**placed, "remark": remark or pending.remark})
         if moved != pending:
             self._put_pending(key, recording.recording_id, moved, chunk)
         return moved, chunk
@@ -410,30 +371,18 @@ class Recorder:
 
     # Failing and healing.
 
-    def _resting(self, recording_id: str) -> bool:
-        failure = self.failures.get(recording_id)
-        return failure is not None and failure.rests(self._clock.now())
-
     def _failed(self, metadata: SessionMetadata, recording: Recording, error: WriteRefused | OSError) -> None:
         if isinstance(error, WriteRefused):
             code, reason = error.code, str(error)
         else:
             code, reason = "system", f"cannot record to {recording.destination}: {in_words(error)}"
-        before = self.failures.get(recording.recording_id)
-        attempts = before.attempts + 1 if before is not None else 1
-        wait = min(_FIRST_RETRY * 2 ** min(attempts - 1, 10), _LAST_RETRY)
-        now = self._clock.now()
-        since = before.since if before is not None else stamp(now)
-        self.failures[recording.recording_id] = Failure(
-            metadata.session_key, code, reason, since, attempts, now, now + wait
-        )
-        if before is None or before.reason != reason:
+        if self.failures.put(metadata.session_key, recording.recording_id, code, reason):
             self._tell(
                 metadata, "recording-failing", f"{reason}. Nothing is lost: it is tried again", "error", recording
             )
 
     def _healed(self, metadata: SessionMetadata, recording: Recording) -> None:
-        if self.failures.pop(recording.recording_id, None) is not None:
+        if self.failures.clear(recording.recording_id):
             name = identity.short_id(recording.recording_id)
             self._tell(
                 metadata, "recording-healed", f"recording {name} goes on: {recording.destination}", "info", recording
@@ -469,6 +418,21 @@ def _edited(recording: Recording, allowed: Allowed) -> Remark | None:
     mark = recording.file
     changed = mark is not None and appender.edited(allowed, Mark(mark.end, base64.b64decode(mark.tail)))
     return "recording-edited" if changed else None
+
+
+def _placed(spot: Spot, head: bytes, own: bytes) -> tuple[dict[str, Any], bytes]:
+    """What is put on record of bytes that go to `spot`, and the bytes as they go there: behind the head of a new file,
+    and on a line of their own. The lengths of both are known, so that they can be taken off for another place."""
+    chunk = head + _glue(spot.anchor) + own
+    fields = {
+        "base": spot.base,
+        "anchor": base64.b64encode(spot.anchor).decode("ascii"),
+        "head": len(head),
+        "chunk": chunk.decode("utf-8") if len(chunk) <= _MAX_INLINE else None,
+        "length": len(chunk),
+        "sha256": hashlib.sha256(chunk).hexdigest(),
+    }
+    return fields, chunk
 
 
 def _glue(before: bytes) -> bytes:
