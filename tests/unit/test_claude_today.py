@@ -199,3 +199,9 @@ def test_a_question_that_was_dismissed_has_no_answer_and_what_was_said_instead()
     assert [kind for kind, _ in told(asked, claude.result(claude.refusal(), error=True))][1:] == [
         "user.decision.response"
     ]
+
+
+def test_an_answer_that_was_pasted_stands_without_the_marks() -> None:
+    asked = claude.assistant(claude.call(name="AskUserQuestion", questions=[claude.question("Which?", "A", "B")]))
+    given = {"answers": {"Which?": paste("neither")}}
+    assert run(asked, claude.result("answered", toolUseResult=given))[1][1].payload["freeText"] == "neither"

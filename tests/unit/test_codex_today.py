@@ -97,3 +97,11 @@ def test_a_plan_stands_in_its_answer_without_the_marks_for_codex() -> None:
     ]
     quoted = "write <proposed_plan> first"
     assert told(paginated(), codex.assistant_item(quoted)) == [("assistant.message", quoted)]
+
+
+def test_a_fork_that_copies_nothing_says_where_its_conversation_begins() -> None:
+    base = {"thread_id": codex.PARENT, "end_ordinal_exclusive": 7}
+    fork = codex.meta(history_mode="paginated", forked_from_id=codex.PARENT, history_base=base)
+    assert told(fork) == [("provider.info", f"The conversation begins in session {codex.PARENT}")]
+    reverted = codex.meta(history_mode="paginated", history_base={"thread_id": codex.THREAD})
+    assert told(reverted) == []

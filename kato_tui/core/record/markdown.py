@@ -32,8 +32,10 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9][\w.:/@+-]*", re.ASCII)
 _SHORT_NOTICE: Final = 200
 _HASH_SHOWN: Final = 12
 #: Notices that are part of the conversation, not of the machinery: what the user agreed to where the question did not
-#: hold it, what was asked by another agent or a schedule, and where to read on.
+#: hold it, what was asked by another agent or a schedule, and where the rest of the
+#: conversation is.
 _SPOKEN: Final = {
+    "continued-from": "**Begun elsewhere**",
     "continued-in": "**Continued elsewhere**",
     "approved-plan": "**Approved plan**",
     "agent-prompt": "**Prompt of another agent**",

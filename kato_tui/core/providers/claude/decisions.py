@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kato_tui.core import text as texts
 from kato_tui.core.model import events
 from kato_tui.core.providers.base import opt, text_of
-from kato_tui.core.providers.claude import authorship
+from kato_tui.core.providers.claude import authorship, pasted
 from kato_tui.core.providers.claude.memory import digest
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _plan_answer(t: ClaudeTranslator, call_id: str, mark: str, text: str, extra:
         chosen = APPROVE
     else:
         return False
-    free = texts.whole(words) if words and not t.other_agent else None
+    free = texts.whole(pasted.unwrap(words)[0]) if words and not t.other_agent else None
     payload = opt(decisionId=f"{call_id}:0", selections=[chosen], freeText=free)
     t.emit(events.USER_DECISION, payload, **t.here)
     plan = text_of(extra.get("plan")) if isinstance(extra, dict) else ""
@@ -159,7 +159,7 @@ def _question_answers(t: ClaudeTranslator, call_id: str, questions: list[list[An
             payload = opt(
                 decisionId=f"{call_id}:{index}",
                 selections=selections,
-                freeText=texts.whole(free_text) if free_text else None,
+                freeText=texts.whole(pasted.unwrap(free_text)[0]) if free_text else None,
             )
             t.emit(events.USER_DECISION, payload, **t.here)
             emitted = True

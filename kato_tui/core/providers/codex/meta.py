@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from kato_tui.core import text as texts
+from kato_tui.core.model import events
 from kato_tui.core.providers.base import Record, text_of
 from kato_tui.core.providers.codex import files, times
 from kato_tui.core.providers.codex.denylist import DENYLIST
@@ -47,7 +48,12 @@ def session_meta(t: CodexTranslator, body: Record) -> None:
     start = body.get("subagent_history_start_ordinal")
     t.copy_until = start if isinstance(start, int) and start > 0 else None
     _identity_facts(t, body, t.thread)
-    t.drop(DENYLIST["session_meta"])
+    origin = text_of(body.get("forked_from_id"))
+    if body.get("history_base") and origin not in ("", t.thread) and not t.subagent:
+        # A paginated fork copies nothing: what it goes on from is only in the log of its origin.
+        t.notice(events.PROVIDER_INFO, f"The conversation begins in session {origin}", "continued-from")
+    else:
+        t.drop(DENYLIST["session_meta"])
 
 
 def bare_meta(t: CodexTranslator, body: Record) -> None:
