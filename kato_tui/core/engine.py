@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from kato_tui.core import identity
+from kato_tui.core.account import Account
 from kato_tui.core.clock import Clock, SystemClock, stamp
 from kato_tui.core.config import Config
 from kato_tui.core.errors import (
@@ -24,7 +24,6 @@ from kato_tui.core.errors import (
 )
 from kato_tui.core.ingest.batch import Report, SessionIngest, Stores
 from kato_tui.core.ingest.discover import Discovery, FoundSession, Root, is_barred, log_path, roots_of
-from kato_tui.core.ingest.fold import HalfWritten
 from kato_tui.core.ingest.forget import forget_twin
 from kato_tui.core.listener import Listener, Silent
 from kato_tui.core.logs import JsonLog
@@ -57,11 +56,6 @@ NewId = Callable[[], str]
 _COMPRESSION: Final = 8
 
 
-#: A reading that was longer than this, or out of the ordinary, is noted in the operational log.
-_WORTH_A_LINE: Final = 1 << 20
-_EVERYDAY: Final = frozenset({"resumes"})
-
-
 class Engine:
     """One per home, guarded by its lock. `start`, then `bring_up_to_date` as often as wanted, then `close`."""
 
@@ -90,38 +84,40 @@ class Engine:
         self._stores = Stores(home, self.store, self.clock, self.fs)
         self.log = JsonLog(home.operational_log, self.clock)
         self._news = Notices(self.clock, self.log, lambda notice: self.listener.noticed(notice))
-        audit = JsonLog(home.audit_log, self.clock)
-        policy = write_policy(config, home, user_home)
-        self.recorder = Recorder(home, self.store, policy, self.clock, self.fs, audit)
-        self._keeper = Keeper(
-            home, self.fs, self.store, self.index, self.recorder, self._news, lambda key: self.listener.changed(key)
-        )
-        self._around = Surroundings(
-            user_home,
-            policy,
-            config.markdown,
-            self.clock,
-            audit,
-            self._keeper.others_at,
-            new_id or (lambda: str(uuid.uuid4())),
-        )
-        director = Director(self._around)
-        self._commands = ChatCommands(director, audit)
-        self._desk = desk.Desk(home, self.store, director, self, lambda: self.index.entries, self.clock, audit)
+        self._set_up_recording(new_id or (lambda: str(uuid.uuid4())))
         #: Who is told what happens, as it happens.
         self.listener: Listener = Silent()
         self.watching: Watching = "none"
         self.latency_ms: float | None = None
         self._since: str | None = None
         self._providers = providers
+        self._account = Account(self.log, self._news)
         #: Sums over everything since the start.
-        self.totals = Summary()
+        self.totals = self._account.totals
         #: Sessions that were up to date once in this run: what comes now is captured live.
         self._watched: set[str] = set()
         self._let_go: set[str] = set()
-        #: Sessions whose document was met in the middle of being written.
-        self._half_written: set[str] = set()
         self.survey = Survey(self, providers)
+
+    def _set_up_recording(self, new_id: NewId) -> None:
+        """Those who carry out wishes, from the chat and from outside, and keep the files up."""
+        audit = JsonLog(self.home.audit_log, self.clock)
+        policy = write_policy(self._config, self.home, self._user_home)
+        self.recorder = Recorder(self.home, self.store, policy, self.clock, self.fs, audit)
+        self._keeper = Keeper(
+            self.home,
+            self.fs,
+            self.store,
+            self.index,
+            self.recorder,
+            self._news,
+            lambda key: self.listener.changed(key),
+        )
+        markdown, others_at = self._config.markdown, self._keeper.others_at
+        self._around = Surroundings(self._user_home, policy, markdown, self.clock, audit, others_at, new_id)
+        director = Director(self._around)
+        self._commands = ChatCommands(director, audit)
+        self._desk = desk.Desk(self.home, self.store, director, self, lambda: self.index.entries, self.clock, audit)
 
     @property
     def roots(self) -> list[Root]:
@@ -333,21 +329,16 @@ class Engine:
             self.listener.appended(ingest.metadata, first)
 
     def finished(self, session: FoundSession, ingest: SessionIngest, first: int) -> None:
-        self._account(session.key, ingest.report)
+        self._account.add(session.key, ingest.report)
+        self._account.went_well(session.key)
         if session.key in self._watched and self._has_news(session):
             self.latency_ms = max(0.0, self.clock.now().timestamp() * 1000 - session.stamp.mtime_ns / 1e6)
         self._watched.add(session.key)
-        for outcome in ingest.report.outcomes:
-            self._news.outcome(outcome)
-        self.totals.problems.pop(session.key, None)
-        self._half_written.discard(session.key)
         self.stepped(session.key, ingest, first)
 
     def broken_off(self, key: str, ingest: SessionIngest) -> None:
         """Its batches so far are on disk, and what they brought is told; somebody else reads on from there."""
-        self._account(key, ingest.report)
-        for outcome in ingest.report.outcomes:
-            self._news.outcome(outcome)
+        self._account.add(key, ingest.report)
 
     # Catch-up by other processes.
 
@@ -385,11 +376,9 @@ class Engine:
     def adopt(self, key: str, events: int, report: Report) -> None:
         """A session was brought up to date by another process, with `events` new ones in its twin."""
         self.store.forget(key)
-        self._account(key, report)
-        self.totals.problems.pop(key, None)
+        self._account.add(key, report)
+        self._account.went_well(key)
         self._watched.add(key)
-        for outcome in report.outcomes:
-            self._news.outcome(outcome)
         self.record(key)
         metadata = self.store.load(key)
         if metadata is not None and events:
@@ -418,33 +407,11 @@ class Engine:
         self._around.settings = config.markdown
         self.discover()
 
-    def _account(self, key: str, report: Report) -> None:
-        self.totals.add(report)
-        if report.bytes_read > _WORTH_A_LINE or report.counters.keys() - _EVERYDAY:
-            self.log.write(
-                "read",
-                session=identity.short_id(identity.session_id(key)),
-                events=report.events,
-                bytes=report.bytes_read,
-                counters=dict(report.counters),
-            )
-        if report.counters.get("rewrites"):
-            message = "its log was rewritten: it was read anew, and what the twin held before stays in it"
-            self._news.say("rewritten", "info", message, key)
-
     def failed(self, key: str, error: Exception) -> None:
         """A session that cannot be read now: said once, tried again at every sweep."""
         self._discovery.doubt(key)
         session = self.sessions.get(key)
-        message = about_log(session.sources[-1].path, error) if session is not None else in_words(error)
-        if self.totals.problems.get(key) == message:
-            return
-        if isinstance(error, HalfWritten) and key not in self._half_written:
-            # Documents are written in place: met in that moment, one is whole again at the next look.
-            self._half_written.add(key)
-            return
-        self.totals.problems[key] = message
-        self._news.say("unreadable", "error", message, key)
+        self._account.failed(key, error, session.sources[-1].path if session is not None else None)
 
     def say(self, code: str, severity: Severity, message: str, key: str | None = None) -> None:
         """Something about the engine itself, or about the session of that key, that the user should know."""

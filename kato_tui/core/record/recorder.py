@@ -91,12 +91,10 @@ class Recorder:
         metadata = self._store.load(key)
         if metadata is None or not metadata.recordings:
             return 0
-        written = 0
+        written, newest = 0, metadata.next_twin_seq - 1
         for recording in metadata.recordings:
             recording_id = recording.recording_id
-            if self.failures.rests(recording_id) or not periods.behind(
-                self.view(recording), metadata.next_twin_seq - 1
-            ):
+            if self.failures.rests(recording_id) or not periods.behind(self.view(recording), newest):
                 continue
             try:
                 written += self._advance(key, recording_id)
