@@ -194,6 +194,12 @@ class Engine:
         for key in list(self.index.entries):
             self._check_gone(key)
 
+    def look_everywhere(self) -> set[str]:
+        """Look at all logs and folders; the keys of what is to be read, also of what could not be read before."""
+        self._noticed(self._discovery.look_everywhere())
+        self.index.put_files(self._discovery.known)
+        return {session.key for session in self.pending()}
+
     def look(self, paths: Iterable[Path]) -> set[str]:
         """Follow hints about changed files; the keys of the sessions that are to be read."""
         return self._noticed(self._discovery.look(paths))

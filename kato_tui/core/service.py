@@ -35,11 +35,12 @@ from kato_tui.core.worker import job_of
 Json = dict[str, Any]
 
 _TICK_EVERY: Final = 1.0
-#: How often logs are looked at that changed lately, the folders of all logs, and everything: where the system tells of
-#: changes these only find what it missed.
+#: How often logs are looked at that changed lately, the folders of all logs, and all logs; and how often all is listed
+#: anew. Where the system tells of changes these only find what it missed.
 _HOT_EVERY: Final = 1.0
 _FOLDERS_EVERY: Final = {"events": 10.0, "polling": 1.0, "none": 1.0}
 _ALL_EVERY: Final = 60.0
+_LIST_EVERY: Final = {"events": 600.0, "polling": 60.0, "none": 60.0}
 #: What is written into a new folder before its own watch stands is told by nobody: it is looked at once more then.
 _SECOND_LOOK: Final = 0.5
 #: The wall clock may leave the steady one by this much before it counts as a jump: a suspended machine, a new time.
@@ -79,7 +80,7 @@ class Service:
         #: By session: what is to be done once a worker has brought it up to date.
         self._held: dict[str, list[Callable[[Json], None]]] = {}
         self._hot = Hot(_now)
-        self._due = {"tick": 0.0, "hot": 0.0, "folders": 0.0, "all": 0.0}
+        self._due = {"tick": 0.0, "hot": 0.0, "folders": 0.0, "all": 0.0, "list": 0.0}
         self._again: list[tuple[float, Path]] = []
         self._drift = _drift()
         self._done, self._total, self._bytes = 0, 0, 0
@@ -99,7 +100,7 @@ class Service:
         except BaseException:
             self._unwatch()
             raise
-        self._due["all"] = _now() + _ALL_EVERY
+        self._listed_now()
         known = len(self.engine.sessions)
         self.engine.log.write("engine.started", version=__version__, pid=os.getpid(), sessions=known)
         self._thread.start()
@@ -314,7 +315,7 @@ class Service:
         self.engine.watching = self.watcher.mode
         hints, everything = self.watcher.take()
         if everything:
-            self._due["all"] = 0.0
+            self._due["all" if self.watcher.mode == "events" else "list"] = 0.0
         now = _now()
         self._again += [(now + _SECOND_LOOK, path) for path in hints if is_folder(path)]
         hints |= {path for at, path in self._again if at <= now}
@@ -323,11 +324,14 @@ class Service:
             self._want(self.engine.look(hints))
 
     def _sweep(self) -> None:
-        if self._is_due("all", _ALL_EVERY):
+        if _now() >= self._due["list"]:
             self.engine.discover()
             self._want({session.key for session in self.engine.pending()})
+            self._listed_now()
+        elif self._is_due("all", _ALL_EVERY):
+            self._want(self.engine.look_everywhere())
             self._due["folders"] = _now() + _FOLDERS_EVERY[self.engine.watching]
-        if self._is_due("folders", _FOLDERS_EVERY[self.engine.watching]):
+        elif self._is_due("folders", _FOLDERS_EVERY[self.engine.watching]):
             self._want(self.engine.stir())
         if self._is_due("hot", _HOT_EVERY):
             self._want(self.engine.stat(self._hot.keys()))
@@ -336,6 +340,14 @@ class Service:
             self.engine.save_index(self.engine.totals.problems)
             self._notice_jumps()
             self._notice_config()
+
+    def _listed_now(self) -> None:
+        now, watching = _now(), self.engine.watching
+        self._due |= {
+            "list": now + _LIST_EVERY[watching],
+            "all": now + _ALL_EVERY,
+            "folders": now + _FOLDERS_EVERY[watching],
+        }
 
     def _is_due(self, what: str, every: float) -> bool:
         if _now() < self._due[what]:
@@ -347,7 +359,7 @@ class Service:
         """After a sleep of the machine, or a new time, everything is looked at: hints may have been lost."""
         drift = _drift()
         if abs(drift - self._drift) > _JUMP:
-            self._due["all"] = 0.0
+            self._due["list"] = 0.0
         self._drift = drift
 
     def _notice_config(self) -> None:
@@ -367,7 +379,7 @@ class Service:
         if self.pool is not None:
             self.pool.renew()
         self._watch()
-        self._due["all"] = 0.0
+        self._due["list"] = 0.0
         self.engine.say("config-taken", "info", "the settings changed and are in force")
 
     def _want(self, keys: set[str]) -> None:

@@ -128,28 +128,73 @@ def test_a_log_that_grew_while_it_was_watched_is_not_opened_by_the_next_start(tm
     assert traffic.opened == 0
 
 
-def test_folders_that_stood_still_since_before_the_first_sweep_are_not_listed_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    machine = Machine(tmp_path)
-    log = _put(machine, ".claude/projects/-w/agent-one.jsonl", claude_log.lines(claude_log.typed("x")))
-    clock, listing, listed = time.time_ns, Discovery._list, list[int]()
+@pytest.fixture
+def listed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The roots that were listed so far, on a machine where all folders stand still since long ago."""
+    clock, listing, numbers = time.time_ns, Discovery._list, list[int]()
 
     def counted(discovery: Discovery, number: int) -> set[str]:
-        listed.append(number)
+        numbers.append(number)
         return listing(discovery, number)
 
     monkeypatch.setattr(time, "time_ns", lambda: clock() + 10**10)
     monkeypatch.setattr(Discovery, "_list", counted)
+    return numbers
+
+
+def test_folders_that_stood_still_since_before_the_first_sweep_are_not_listed_again(
+    tmp_path: Path, listed: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(tmp_path)
+    log = _put(machine, ".claude/projects/-w/agent-one.jsonl", claude_log.lines(claude_log.typed("x")))
     engine = machine.engine()
     engine.bring_up_to_date()
     first = len(listed)
     assert first == len(engine.roots)
     assert (engine.stir(), len(listed)) == (set(), first)
     # With the clock of the machine again: what is written at the very moment of a look is found by the next one.
-    monkeypatch.setattr(time, "time_ns", clock)
+    monkeypatch.undo()
     log.with_name("agent-two.jsonl").write_bytes(claude_log.lines(claude_log.typed("y", "u2")))
     assert len(engine.stir()) == 1
+    engine.close()
+
+
+def test_a_look_everywhere_finds_what_grew_came_and_went_and_lists_only_what_moved(
+    tmp_path: Path, listed: list[int]
+) -> None:
+    machine = Machine(tmp_path, GEMINI)
+    machine.write(gemini_log.lines(gemini_log.header()) + _gemini(range(1)))
+    one = _put(machine, ".claude/projects/-w/agent-one.jsonl", claude_log.lines(claude_log.typed("x")))
+    gone = _put(machine, ".claude/projects/-v/agent-two.jsonl", claude_log.lines(claude_log.typed("x", "u2")))
+    engine = machine.engine()
+    engine.bring_up_to_date()
+    listed.clear()
+    with machine.path.open("ab") as log, one.open("ab") as other:
+        log.write(_gemini(range(1, 2)))
+        other.write(claude_log.lines(claude_log.typed("y", "u3")))
+    assert (len(engine.look_everywhere()), listed) == (2, [])
+    engine.bring_up_to_date()
+    gone.unlink()
+    _put(machine, ".claude/projects/-w/agent-new.jsonl", claude_log.lines(claude_log.typed("z", "u4")))
+    assert (len(engine.look_everywhere()), len(listed)) == (1, 1)
+    sources = [entry.source for entry in engine.index.entries.values()]
+    assert [source.path for source in sources if source is not None and source.gone] == [str(gone)]
+    engine.bring_up_to_date()
+    engine.close()
+    # What grew is known by its new stamp: the next start opens no log.
+    with counted_reads() as traffic:
+        assert machine.run().changed == 0
+    assert traffic.opened == 0
+
+
+def test_a_log_that_could_not_be_read_has_its_root_listed_once_more(tmp_path: Path, listed: list[int]) -> None:
+    machine = Machine(tmp_path, GEMINI)
+    machine.write(gemini_log.lines(gemini_log.header()) + _gemini(range(1)))
+    engine = machine.engine()
+    engine.bring_up_to_date()
+    listed.clear()
+    engine._discovery.doubt(next(iter(engine.sessions)))
+    assert (engine.stir(), len(listed)) == (set(), 1)
     engine.close()
 
 

@@ -73,8 +73,9 @@ def roots_of(
 class Discovery:
     """Knows the sessions there are. Remembers whose file is whose, so that a second look opens nothing.
 
-    `sweep` is the truth and costs one stat a session. The others cost what changed: `look` follows hints, `stat` looks
-    at chosen sessions, `stir` lists only the roots in which a folder's modification time moved.
+    `sweep` is the truth and lists everything. `look_everywhere` costs a stat of each log and folder. The others cost
+    what changed: `look` follows hints, `stat` looks at chosen sessions, `stir` lists only the roots in which a folder's
+    time moved.
     """
 
     def __init__(self, roots: list[Root]) -> None:
@@ -100,19 +101,26 @@ class Discovery:
             self._list(number)
         self.stat(list(self._members.keys() | self.sessions.keys()))
         self._note_folders(before, begun)
+        self.known = {path: owner for path, owner in self.known.items() if path in self._met}
+        self._met.clear()
         self._refresh_known()
         return self.sessions
 
+    def look_everywhere(self) -> set[str]:
+        """What a sweep finds, less new files that leave no trace in their folder, at a small part of its cost."""
+        changed = self.stir() | self.stat(list(self.sessions))
+        self._met.clear()
+        self._refresh_known()
+        return changed
+
     def _refresh_known(self) -> None:
         """A log that grows stays the same session's: without its new stamp the next start would open it again."""
-        known = {path: owner for path, owner in self.known.items() if path in self._met}
+        known = self.known
         for session in self.sessions.values():
             path = str(session.sources[-1].path)
             owner = known.get(path)
             if owner is not None and (owner.size, owner.mtime_ns) != (session.stamp.size, session.stamp.mtime_ns):
                 known[path] = replace(owner, size=session.stamp.size, mtime_ns=session.stamp.mtime_ns)
-        self.known = known
-        self._met.clear()
 
     def look(self, paths: Iterable[Path]) -> set[str]:
         """Follow hints: the keys of the sessions that changed. A path that is no known log has its root listed."""
@@ -189,6 +197,8 @@ class Discovery:
         for path in self._members.get(key, ()):
             self._owners.pop(path, None)
             self.known.pop(str(path), None)
+            # So that its root is listed again soon.
+            self._folders[path.parent] = None
 
     def _session(self, key: str) -> FoundSession | None:
         members = self._members.get(key)
