@@ -18,7 +18,10 @@ _NOTICES: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """All that is new since version `since`; `dropped` events were too many to keep."""
+    """All that is new since a version that the reader names; `dropped` events came and went before it asked.
+
+    `dirty` are the keys of the sessions that changed: what they are like now, the reader asks for itself.
+    """
 
     version: int
     events: tuple[dict[str, Any], ...]
@@ -43,6 +46,9 @@ class Delta:
 
 
 class Hub:
+    """Every `put…` raises the version by one. What was put stays until newer things push it out; nobody waits for a
+    reader, and a reader that was away for long is told that it missed something."""
+
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._version = 0
@@ -56,7 +62,7 @@ class Hub:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """What is put meanwhile is seen by readers at once: half of a step would make them wait for the other half."""
+        """Readers see all at once what is put in this context: woken by half of a step they would wait for the rest."""
         with self._changed:
             yield
 

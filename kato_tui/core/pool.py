@@ -63,7 +63,7 @@ class Pool:
         return bool(self._jobs) or any(worker.job is not None for worker in self._workers)
 
     def cancel(self, key: str) -> None:
-        """Let go of a session at once. A worker in the middle of it is killed: that loses nothing."""
+        """Take a job back at once. A worker in the middle of it is killed; its batches so far are on disk."""
         self._jobs.pop(key, None)
         for worker in [worker for worker in self._workers if worker.job is not None and worker.job["key"] == key]:
             self._dismiss(worker)

@@ -56,9 +56,10 @@ def end(engine: Engine, rebuild: Rebuild) -> None:
 
 
 def _ended(engine: Engine, key: str) -> list[str]:
-    """What is not known any more cannot go on: a rebuild must not end a recording without a word.
+    """The destinations of recordings that the rebuild is going to end, to be named.
 
-    One whose state cannot be read cannot be stopped either: it ends, and is named.
+    A rebuild forgets recordings, so it refuses while one is on: the user can stop that first. Where the state cannot be
+    read they cannot be stopped either; then they end.
     """
     recorded = engine.recorded_at(key)
     try:

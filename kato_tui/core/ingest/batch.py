@@ -1,8 +1,13 @@
-"""The batch: one session, bounded bytes, in the order that survives a crash at any point (spec §7).
+"""Brings one session up to date, in the order that survives a crash at any point (spec §7).
 
-Read from the ingest cursor, translate, append to the twin, and only then save the metadata with the new cursor. A
-crash between the two leaves events in the twin that the metadata does not know; the next start matches them with the
-source and adds nothing twice.
+A *pass* goes over the session's files from a cursor to their end, in *batches*: bounded bytes are read and translated,
+their events appended to the twin and synced, and only then is the metadata saved with the new cursor. A crash between
+the two leaves *recovered* events: the twin has them and the metadata does not know them. The next start is given them
+by the source once more, matches them one by one, and adds nothing twice.
+
+Facts follow every change, a twin is kept only where it is wanted. One that is wanted again first *catches up* with the
+facts, in a pass of its own. A source that was rewritten is *replayed*: read from its start and compared with all that
+the twin holds.
 """
 
 from __future__ import annotations
@@ -129,7 +134,7 @@ class SessionIngest:
             return True
 
     def run(self) -> Report:
-        """All batches."""
+        """Every batch there is, then `close`."""
         try:
             while self.step():
                 pass
@@ -179,7 +184,7 @@ class SessionIngest:
     def _start(self, *, replaying: bool) -> IngestCursor:
         return start_of(self._provider, self._sources[0]).model_copy(update={"replaying": replaying})
 
-    # One pass. Either the facts (and with them the twin), or first the twin alone until it has caught up.
+    # One pass: either over the facts, and with them the twin, or over the twin alone until it has caught up.
 
     def _begin(self) -> None:
         metadata = self._metadata
@@ -211,7 +216,8 @@ class SessionIngest:
             )
 
     def _open_ledger(self) -> Ledger | None:
-        """The commands of this pass; none while the twin only catches up with what was looked through before."""
+        """What decides which commands of this pass are new; None while the twin only catches up, for then all of them
+        were looked through before."""
         if self._commands is None or self._catching_up:
             return None
         cursor = self._metadata.ingest_cursor
@@ -230,7 +236,7 @@ class SessionIngest:
         return [(event["seq"], as_draft(event)) for event in events if event["kind"] == USER_COMMAND]
 
     def _twin_cursor_behind(self) -> IngestCursor | None:
-        """Where the twin has to be taken up, when it is wanted and the facts are ahead of it."""
+        """Where the twin stands, if it is wanted and the facts are ahead of it."""
         metadata = self._metadata
         if not self._keep_twin:
             return None
@@ -246,7 +252,7 @@ class SessionIngest:
         return any(cursor is not None and cursor.replaying for cursor in cursors)
 
     def _batch(self) -> bool:
-        """Piece by piece what the reader has in memory, then all of it to disk at once."""
+        """Take what the reader has in memory, piece by piece, then write all of it at once: one sync a batch."""
         assert self._fold is not None
         limit = self._metadata.ingest_cursor if self._catching_up else None
         records = self._fold.advance(limit)
@@ -281,7 +287,7 @@ class SessionIngest:
         return {id(draft) for draft in (*left, *self._ledger.new(draft for record in records for draft in record))}
 
     def _captured_at(self) -> str | None:
-        """Only for records that arrived while the session was watched: not for what a pass over the past brings."""
+        """The time that new events carry: now, if they arrived while the session was watched; None for the past."""
         if not self._live or self._catching_up or self._replaying():
             return None
         return stamp(self._stores.clock.now())
@@ -319,7 +325,8 @@ class SessionIngest:
             self._commit({**self._fold_marks(self._fold), **self._twin_marks(), **self._cut_marks(self._fold)})
 
     def _restart(self) -> None:
-        """The source was rewritten: read it from the start. What the twin holds stays, whatever its source lost."""
+        """The source was rewritten: the next batch begins a pass from its start. What the twin holds stays, whatever
+        its source lost; when there is something to compare with, that pass is a replay."""
         self.close()
         self._twin.unstage()
         self.report.counters["rewrites"] += 1
@@ -332,7 +339,7 @@ class SessionIngest:
         self._commit(changes)
 
     def _cut_at(self) -> IngestCursor | None:
-        """The furthest place that the twin has events from."""
+        """How far the source once reached: until it is read that far again, what comes may be what was there before."""
         known = (self._metadata.cut_cursor, self._metadata.ingest_cursor)
         places = [cursor for cursor in known if cursor is not None and cursor.byte_offset]
         return max(places, key=lambda cursor: (cursor.generation, cursor.byte_offset), default=None)
@@ -370,7 +377,7 @@ class SessionIngest:
         }
 
     def _cut_marks(self, fold: Fold) -> dict[str, Any]:
-        """A source that was cut is whole again, or goes its own way, once it is past its old end or tells news."""
+        """A source that was cut gives no old records any more once it is past its former end, or said something new."""
         cut = self._metadata.cut_cursor
         if cut is None or self._sink is None:
             return {}

@@ -58,7 +58,7 @@ class Identities:
         self._record = (-1, None)
 
     def key(self, draft: Draft) -> Key:
-        """Parts are counted within their record, which is one cursor and one provider id."""
+        """The identity of the next draft. Equal parts of one record (one cursor, one provider id) are numbered."""
         content = _number(draft.kind, "", "", _canonical(draft.payload))
         if draft.event_id is None:
             return Key(None, content)
@@ -91,7 +91,10 @@ class Identities:
 
 
 class Returning:
-    """Reading on in a source that was cut: records that come back are told by their ids and their places."""
+    """For a source that was cut and grows again: which of its records are those that it had before.
+
+    A record has come back when the twin has its id, or the same words from the same place in the file.
+    """
 
     def __init__(self, provider: Provider, stored: Iterable[dict[str, Any]]) -> None:
         self.known = Identities(provider)

@@ -61,8 +61,10 @@ class Fold:
         return None
 
     def at_end(self, until: IngestCursor | None = None) -> bool:
-        """Whether it is known, without another look, that nothing more is to be had. What is appended from now on
-        is for the next pass."""
+        """Whether the pass is known to be at its end without asking `advance` once more.
+
+        What is appended from now on is for the next pass.
+        """
         if self._at + 1 < len(self._sources):
             return False
         if self._source.layout == "document":
@@ -121,7 +123,8 @@ class Fold:
         return self.cursor.byte_offset >= until.byte_offset
 
     def _next_source(self) -> None:
-        """A file that continues another goes on with its state; one that follows a document repeats it."""
+        """Open the next file. A log that continues another one takes over its translator's state; one that follows a
+        document tells again what that said, and starts with what the document leaves for it (`successor_state`)."""
         carry = self._source.layout == "lines"
         state, facts = (self.state(), self.facts()) if carry else (self._translator.successor_state(), None)
         self.close()
@@ -217,7 +220,7 @@ def _copied(state: dict[str, Any]) -> dict[str, Any]:
 
 
 def start_of(provider: Provider, source: SourceFile) -> IngestCursor:
-    """The very beginning of a source."""
+    """The cursor at the very beginning of a source."""
     return IngestCursor(kind=provider.cursor_kind, value=0, byte_offset=0, line_hint=0, generation=source.generation)
 
 

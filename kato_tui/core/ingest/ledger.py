@@ -15,12 +15,15 @@ _MAX_LINES: Final = 1000
 
 
 class Ledger:
-    """The commands met so far, as a multiset of their lines; of the lines of each record, where records have ids that
-    last (`by_id`): what was taken back and is typed again is another command.
+    """The commands that were met so far: how often each line was.
 
-    A pass that reads on from a cursor meets only new ones. A pass from the start meets the old ones again: the third
-    `::stop` of a rewritten log is the third one that was met before. `history` is a first pass over a session that was
-    there before: its commands are known from then on, and none is run unless it was typed after `since`.
+    Lines are counted because a rewritten log has no better names for them. A pass that reads on from a cursor meets
+    only new commands. A pass from the start meets the old ones again: the third `::stop` of a rewritten log is the
+    third one that was met before, the fourth is new. Where records have ids that last (`by_id`), lines are counted for
+    each record, so that what was taken back and typed again is another command.
+
+    `history`: a first pass over a session that was there before. Its commands are noted, and none is run unless it was
+    typed after `since`.
     """
 
     def __init__(
@@ -38,8 +41,10 @@ class Ledger:
         return [draft for draft in drafts if draft.kind == USER_COMMAND and self._is_new(draft)]
 
     def left_over(self, drafts: Iterable[Draft]) -> list[Draft]:
-        """The same of commands that the twin has already and that nobody ran, whether their log gives them again or
-        not: what it gives of them later in this pass is known."""
+        """Those of `drafts`, commands that a crash left in the twin before anybody ran them, that are to be run now.
+
+        They count as met: if their log still has them and gives them again in this pass, they are not new.
+        """
         found: list[Draft] = []
         for draft in drafts:
             line = self._line(draft)
@@ -64,7 +69,8 @@ class Ledger:
         return self._count(line) and self._may_run(draft)
 
     def _count(self, line: str) -> bool:
-        """Remember one more; False when that cannot be, and it would be met again as something new."""
+        """Note that the line was met once more. False for a past with no room left for its lines: they would look new
+        the next time, so none of them is run."""
         if line in self._counts or len(self._counts) < _MAX_LINES:
             self._counts[line] += 1
             return True

@@ -21,10 +21,14 @@ class OutOfStep(Exception):
 class TwinSink:
     """Writes new drafts to a twin and passes over the ones it has.
 
-    `recovered` events stand in the twin although the metadata does not know them yet (a crash came between the two):
-    the source gives them once more, in the same order, and they are matched one by one. `returning`: the source was
-    cut, and its records may come back (a file that is rewritten in place is met half-written); the first new event
-    shows that it goes another way.
+    Nearly always every draft is new: cursors see to that. The exceptions:
+
+    - `recovered`: that many events at the twin's end are not in the metadata yet (a crash came between the two). The
+      source gives them once more, in the same order, and they are matched one by one.
+    - `replaying`: a rewritten source is read from its start, and everything is compared with everything.
+    - `returning`: the source was cut, as a file is for a moment that is rewritten in place. Its records may come back;
+      the first event that the twin does not have shows that it goes another way.
+    - drafts that ask for it (`check`), since their provider writes some records more than once.
     """
 
     def __init__(

@@ -200,7 +200,7 @@ def _locate(descriptor: int, base: int, anchor: bytes, chunk: bytes, head: int) 
 
 
 def _begins(present: bytes, chunk: bytes) -> bool:
-    """Whether a file begins with something of its first append, if only with the zeros of it."""
+    """Whether a new file begins with something of its first append, be it only zeros that a power cut left of it."""
     return present.startswith(b"\0") or _traces(present, chunk)[0] > 0
 
 
@@ -255,7 +255,7 @@ def _complete(fs: Fs, allowed: Allowed, descriptor: int, place: int, chunk: byte
 
 
 def _sure(chunk: bytes) -> int:
-    """How many first bytes of `chunk` only an append of it can have written."""
+    """How many first bytes of `chunk` have to be there before they count as ours: fewer could be anybody's."""
     seq = _SEQ.search(chunk) if chunk.lstrip(b"\n").startswith(b"{") else None
     return seq.end() if seq is not None else _OURS_FOR_SURE
 

@@ -74,5 +74,5 @@ class ChatCommands:
 
 
 def _naming_the_line(told: Outcome, line: str) -> Outcome:
-    """Who typed several commands has to know which one is meant."""
+    """What went wrong, with the command it is about: there were several in the message."""
     return told if told.severity == "info" else told.model_copy(update={"message": f"{line}: {told.message}"})

@@ -150,7 +150,8 @@ class Director:
         return self._write(metadata, recording, stretches, wish)
 
     def _write(self, metadata: SessionMetadata, recording: Recording, stretches: list[Stretch], wish: Wish) -> Decision:
-        """`stretches` added to the recording. A running period gives way to them and goes on behind them."""
+        """Have the recording cover `stretches` as well. A period that is running ends before them and, since nobody
+        stopped it, goes on as another one behind them."""
         running = open_period(recording)
         if running is not None:
             if not stretches:
@@ -290,7 +291,7 @@ def _complete_capture(metadata: SessionMetadata, policy: WritePolicy) -> Recordi
 
 
 def _before(wish: Wish) -> Iterator[dict[str, Any]]:
-    """The events before the record that holds the command itself."""
+    """The events that were there when the command was typed: without the words before it in its own message."""
     held: list[dict[str, Any]] = []
     for event in wish.past.read():
         if event["seq"] >= wish.start_at:

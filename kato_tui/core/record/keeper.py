@@ -87,7 +87,7 @@ class Keeper:
         return [key for key, entry in self._index.entries.items() if entry.unsettled]
 
     def _guarded(self, key: str, work: Callable[[str], object]) -> None:
-        """A session whose state cannot be used is named; the others go on."""
+        """Do it for one session. If its state cannot be used that is told, and the others go on."""
         try:
             work(key)
         except NeedsRebuild as error:

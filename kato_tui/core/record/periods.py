@@ -17,7 +17,7 @@ def open_period(recording: Recording) -> Period | None:
 
 
 def uncovered(periods: Iterable[Period], first: int, last: int | None = None) -> list[Stretch]:
-    """What of `first` to `last` no period holds yet, in order."""
+    """The stretches between `first` and `last` (None: for good) that none of the periods holds yet, in order."""
     gaps: list[Stretch] = []
     position = first
     for period in sorted(periods, key=lambda one: one.started_cursor):

@@ -205,7 +205,7 @@ class Recorder:
     def _write_down(
         self, key: str, recording: Recording, piece: _Piece, allowed: Allowed, head: bytes, remark: Remark | None
     ) -> tuple[PendingAppend, bytes]:
-        """Put on record, durably, what is about to be appended where."""
+        """Note in the metadata, durably, what is about to be appended where: a crash is judged by it."""
         spot = appender.spot(allowed) if not head and allowed.path.exists() else Spot(0, b"")
         placed, chunk = _placed(spot, head, piece.chunk)
         pending = PendingAppend(
@@ -224,7 +224,7 @@ class Recorder:
         self._open_ended.setdefault(recording.destination, {})[recording.recording_id] = key
 
     def _settle_others(self, recording: Recording) -> None:
-        """Nobody appends to a file while it is unknown whether another recording's bytes are in it."""
+        """Finish what other recordings have under way in the same file: until then nobody knows where it ends."""
         for other_id, key in list(self._open_ended.get(recording.destination, {}).items()):
             if other_id == recording.recording_id:
                 continue
@@ -235,7 +235,7 @@ class Recorder:
             self._open_ended.get(recording.destination, {}).pop(other_id, None)
 
     def _settle(self, key: str, metadata: SessionMetadata, recording: Recording) -> Recording:
-        """The pending bytes into the file, if they are not there; gives the recording as it is then."""
+        """Bring the pending bytes into the file if a crash or an error kept them out; the recording as it is then."""
         pending = recording.pending
         assert pending is not None
         chunk = self._asides.bytes_of(key, recording.recording_id, pending)
@@ -282,7 +282,7 @@ class Recorder:
         head: bytes,
         remark: Remark | None,
     ) -> tuple[PendingAppend, bytes]:
-        """Put on record that the pending bytes go to `spot` instead, as they have to be there."""
+        """Note that the pending bytes go to `spot` instead, with the head and the line break that they need there."""
         own = chunk[pending.head + len(_glue(base64.b64decode(pending.anchor))) :]
         placed, chunk = _placed(spot, head, own)
         moved = pending.model_copy(update={**placed, "remark": remark or pending.remark})
@@ -419,8 +419,8 @@ def _edited(recording: Recording, allowed: Allowed) -> Remark | None:
 
 
 def _placed(spot: Spot, head: bytes, own: bytes) -> tuple[dict[str, Any], bytes]:
-    """What is put on record of bytes that go to `spot`, and the bytes as they go there: behind the head of a new file,
-    and on a line of their own. The lengths of both are known, so that they can be taken off for another place."""
+    """What the metadata notes of bytes that go to `spot`, and the bytes as they go there: behind the head of a new
+    file, and on a line of their own. What is noted tells how to take both off again, for another place."""
     chunk = head + _glue(spot.anchor) + own
     fields = {
         "base": spot.base,
@@ -434,7 +434,7 @@ def _placed(spot: Spot, head: bytes, own: bytes) -> tuple[dict[str, Any], bytes]
 
 
 def _glue(before: bytes) -> bytes:
-    """The user's last line may lack its end: our blocks begin on a line of their own."""
+    """The line break that is missing where the user's last line was not ended: our blocks begin on their own line."""
     return b"\n" if before and not before.endswith(b"\n") else b""
 
 

@@ -56,7 +56,7 @@ class IndexStore:
         return self._entries
 
     def load_when_asked(self) -> None:
-        """For a process that hardly ever needs it: thousands of entries take time and memory."""
+        """`load`, but only when the entries are looked at: a worker hardly ever does, and thousands take memory."""
         self._late = True
 
     def load(self) -> bool:

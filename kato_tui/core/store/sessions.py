@@ -143,7 +143,7 @@ def encode_metadata(metadata: SessionMetadata) -> bytes:
 
 
 def read_metadata(path: Path) -> SessionMetadata:
-    """Strictly: a file that is not exactly understood is refused and left alone."""
+    """The metadata in a file. One that is not exactly understood is refused (`NeedsRebuild`) and left alone."""
     data = path.read_bytes()
     try:
         value: Any = orjson.loads(data)
@@ -172,7 +172,7 @@ def _has_huge_number(data: bytes) -> bool:
 
 
 def _writable(metadata: SessionMetadata) -> bool:
-    """Parser and render states hold any JSON: what came in by an editor's hand must not stop the next write."""
+    """Whether it can be written again: parser and render states hold any JSON, and somebody may have edited them."""
     try:
         encode_metadata(metadata)
     except TypeError:
