@@ -56,8 +56,10 @@ def translate(t: ClaudeTranslator, record: Record) -> None:
         t.keep_raw("assistant", record)
         return
     t.enter(record)
-    if t.memory.left and t.live:
-        prompt_queue.settle(t)
+    if t.live:
+        t.memory.answered = t.memory.records
+        if t.memory.left:
+            prompt_queue.settle(t)
     model = text_of(message.get("model")) or None
     if model == SYNTHETIC or record.get("isApiErrorMessage"):
         _harness_text(t, record, content)

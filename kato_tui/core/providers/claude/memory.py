@@ -20,6 +20,8 @@ MAX_BLOCKS: Final = 48
 MAX_OPEN: Final = 32
 MAX_DECISIONS: Final = 16
 MAX_QUEUED: Final = 16
+#: Of waiting prompts altogether: what more there is was shown early, and only its mark is kept.
+MAX_MARKED: Final = 64
 #: Of one waiting prompt, and of all of them together.
 MAX_QUEUED_CHARS: Final = 32 * 1024
 MAX_QUEUE_CHARS: Final = 128 * 1024
@@ -70,6 +72,8 @@ class Memory:
         self.high_water: str | None = state.get("highWater")
         self.boundary: str | None = state.get("boundary")
         self.records: int = state.get("records", 0)
+        #: the record in which the assistant last spoke
+        self.answered: int = state.get("answered", 0)
         #: uuids of the newest records
         self.newest = Recent(MAX_RECORDS, state.get("newest"))
 
@@ -90,6 +94,7 @@ class Memory:
             "highWater": self.high_water,
             "boundary": self.boundary,
             "records": self.records,
+            "answered": self.answered,
             "newest": self.newest.save(),
         }
 
@@ -161,7 +166,6 @@ class Memory:
 
     def deliver(self, mark: list[Any]) -> None:
         """Remember a prompt (its length and hash) that was shown from the queue: a second copy may follow."""
-        self.delivered = [entry for entry in self.delivered if entry[:2] != mark]
         self.delivered.append([*mark, self.records])
         del self.delivered[:-MAX_DELIVERED]
 
@@ -176,13 +180,18 @@ class Memory:
             del waiting[turn : turn + 1]
         self.left = waiting
 
-    def without_delivered(self, text: str) -> str:
-        """`text` less the prompts that were already shown; several queued prompts may be joined into one line."""
+    def without_delivered(self, text: str, *, line: bool = True) -> str:
+        """`text` less the prompts that were already shown; several queued prompts may be joined into one line.
+
+        The second copy in a user line comes before the assistant speaks again: later the same words are a new prompt.
+        """
         self.delivered = [entry for entry in self.delivered if self.records - entry[2] <= DELIVERY_REACH]
         found = True
         while found and text:
             found = False
-            for index, (length, mark, _) in enumerate(self.delivered):
+            for index, (length, mark, shown) in enumerate(self.delivered):
+                if line and shown < self.answered:
+                    continue
                 if text[length : length + 1] in ("", "\n") and digest(text[:length]) == mark:
                     text = text[length:].lstrip("\n")
                     del self.delivered[index]

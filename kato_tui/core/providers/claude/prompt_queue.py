@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kato_tui.core.providers.base import Record, text_of
 from kato_tui.core.providers.claude import authorship, user
 from kato_tui.core.providers.claude.authorship import AGENT, HUMAN, MACHINE, UNKNOWN, Author
-from kato_tui.core.providers.claude.memory import MAX_QUEUE_CHARS, MAX_QUEUED, MAX_QUEUED_CHARS, digest
+from kato_tui.core.providers.claude.memory import MAX_MARKED, MAX_QUEUE_CHARS, MAX_QUEUED, MAX_QUEUED_CHARS, digest
 
 if TYPE_CHECKING:
     from kato_tui.core.providers.claude.translator import ClaudeTranslator
@@ -51,8 +51,12 @@ def _enqueue(t: ClaudeTranslator, record: Record) -> None:
     queue.append(entry)
     if len(text) > MAX_QUEUED_CHARS:
         _show_early(t, entry)
-    if len(queue) > MAX_QUEUED:
-        _show_early(t, queue.pop(0))
+    held = [one for one in queue if not one["shown"]]
+    if len(held) > MAX_QUEUED:
+        _show_early(t, held[0])
+    if len(queue) > MAX_MARKED:
+        _show_early(t, queue[0])
+        t.memory.deliver(queue.pop(0)["mark"])
     for waiting in queue:
         if sum(len(one["text"]) for one in queue) <= MAX_QUEUE_CHARS:
             break
@@ -63,7 +67,7 @@ def _enqueue(t: ClaudeTranslator, record: Record) -> None:
 def _show_early(t: ClaudeTranslator, entry: Record) -> None:
     """More than the state may hold: shown now, and its second copy left out, rather than lost."""
     if not entry["shown"]:
-        _show(t, entry)
+        _say(t, entry["text"], entry["media"], _queued_author(t))
         entry["text"], entry["media"], entry["shown"] = "", [], _EARLY
 
 
@@ -83,7 +87,7 @@ def settle(t: ClaudeTranslator) -> None:
     here = t.here
     for entry in left:
         t.here = {**here, "event_id": None, "timestamp": entry["when"]}
-        _show(t, entry)
+        _say(t, entry["text"], entry["media"], _queued_author(t))
     t.here = here
 
 
@@ -134,10 +138,13 @@ def _mark(text: str) -> list[Any]:
 
 def _show(t: ClaudeTranslator, entry: Record) -> None:
     """Emit a prompt from the queue; its second copy may follow as an attachment or a user line."""
-    who = Author(AGENT, "agent-prompt") if t.other_agent else Author(UNKNOWN, "")
-    _say(t, entry["text"], entry["media"], who)
+    _say(t, entry["text"], entry["media"], _queued_author(t))
     if entry["mark"][0]:
         t.memory.deliver(entry["mark"])
+
+
+def _queued_author(t: ClaudeTranslator) -> Author:
+    return Author(AGENT, "agent-prompt") if t.other_agent else Author(UNKNOWN, "")
 
 
 def _say(t: ClaudeTranslator, text: str, media: list[Record], who: Author) -> None:
@@ -172,19 +179,37 @@ def attached(t: ClaudeTranslator, attachment: Record) -> None:
     """A `queued_command`: since 2.1.97 text typed mid-turn is only here."""
     text, media = _read(t, attachment.get("prompt"))
     mark = _mark(text)
-    if t.memory.left and t.live:
-        t.memory.left = [entry for entry in t.memory.left if entry["mark"] != mark]
-    if text and not t.memory.without_delivered(authorship.peel(text)[1]):
-        t.repeat(_SHOWN)
-        return
-    waiting = next((one for one in t.memory.queue if one["mark"] == mark and not one["shown"]), None)
-    if waiting is not None:
-        waiting["text"], waiting["media"], waiting["shown"] = "", [], _ATTACHED
-    elif mark[0]:
-        # Its queue record is not known any more: a `remove` may still name it.
-        t.memory.deliver(mark)
+    if not _left_queue(t, mark):
+        if text and not t.memory.without_delivered(authorship.peel(text)[1], line=False):
+            t.repeat(_SHOWN)
+            return
+        if _waits(t, mark):
+            t.repeat(_SHOWN)
+            return
     _say(t, text, media, _attached_author(t, attachment))
     t.drop(_EMPTY)
+
+
+def _left_queue(t: ClaudeTranslator, mark: list[Any]) -> bool:
+    """Whether this is what a `remove` gave up a moment ago."""
+    left = t.memory.left
+    index = next((i for i, entry in enumerate(left) if entry["mark"] == mark), None) if t.live else None
+    if index is not None:
+        del left[index]
+    return index is not None
+
+
+def _waits(t: ClaudeTranslator, mark: list[Any]) -> bool:
+    """Note on its queue record that the prompt is shown now; whether it was shown before, too long to be held."""
+    waiting = next((one for one in t.memory.queue if one["mark"] == mark and one["shown"] != _ATTACHED), None)
+    if waiting is None:
+        if mark[0]:
+            # Its queue record is not known any more: a `remove` may still name it.
+            t.memory.deliver(mark)
+        return False
+    early = bool(waiting["shown"] == _EARLY)
+    waiting["text"], waiting["media"], waiting["shown"] = "", [], _ATTACHED
+    return early
 
 
 def _attached_author(t: ClaudeTranslator, attachment: Record) -> Author:
