@@ -85,6 +85,7 @@ def session_status(
     name, _, provider_session_id = key.partition(":")
     session_id = entry.session_id if entry is not None else identity.session_id(key)
     source = entry.source if entry is not None else None
+    path = source.path if source is not None else str(found.path) if found is not None else None
     state = facts.agent_state
     return SessionStatus(
         session_id=session_id,
@@ -92,7 +93,7 @@ def session_status(
         provider=name,
         provider_session_id=provider_session_id,
         source_kind=entry.source_kind if entry is not None else found.kind if found is not None else "main",
-        source=source.path if source is not None else str(found.path) if found is not None else None,
+        source=path,
         # A log that came back is not read yet, perhaps, but it is there.
         source_gone=source is not None and source.gone and found is None,
         problem=problem,
@@ -114,7 +115,7 @@ def session_status(
         tool_calls=facts.tool_calls,
         first_activity=facts.first_activity,
         last_activity=facts.last_activity,
-        resume_command=provider.resume_command(facts) if provider is not None else None,
+        resume_command=provider.resume_command(facts, path) if provider is not None else None,
         twin_events=entry.twin_events if entry is not None else 0,
         twin_lags=entry is None or entry.twin_lags,
         keep_twin=entry is not None and entry.keep_twin,

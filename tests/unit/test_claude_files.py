@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kato_tui.core.model.facts import Facts
 from kato_tui.core.providers.claude import Claude
 from tests.unit import claude_log as claude
 
@@ -105,3 +106,20 @@ def test_of_several_files_of_one_session_the_fullest_is_read(tmp_path: Path) -> 
     sources = [source for path in (full, stub) if (source := Claude().identify(path, _no_head))]
     assert [source.path for source in Claude().order(sources)] == [full]
     assert [source.path for source in Claude().order(sources[::-1])] == [full]
+
+
+@pytest.mark.parametrize(
+    ("cwd", "project", "folder"),
+    [
+        ("/w/my_app", "-w-my-app", "/w/my_app"),
+        ("/w/my_app/src/deep", "-w-my-app", "/w/my_app"),
+        ("/w/app/.claude/worktrees/x", "-w-app--claude-worktrees-x", "/w/app/.claude/worktrees/x"),
+        ("/elsewhere", "-w-my-app", "/elsewhere"),
+        ("/w/" + "long" * 60, "-w-" + "long" * 49 + "l-1a2b3c", "/w/" + "long" * 60),
+    ],
+)
+def test_a_session_is_resumed_from_its_project_wherever_it_stands_now(cwd: str, project: str, folder: str) -> None:
+    """It lies under the folder in which it was started, and most versions look for it nowhere else."""
+    facts = Facts(cwd=cwd, resume_ids=["s"])
+    command = Claude().resume_command(facts, f"/home/me/.claude/projects/{project}/{claude.SESSION}.jsonl")
+    assert command == f"cd {folder} && claude --resume s"

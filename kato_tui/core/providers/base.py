@@ -173,12 +173,17 @@ class Provider(ABC):
         """The ids of those sessions whose process has ended, as far as the provider keeps a registry of processes."""
         return set()
 
-    def resume_command(self, facts: Facts) -> str | None:
+    def resume_folder(self, facts: Facts, source: str | None) -> str | None:  # noqa: ARG002
+        """The folder from which the session with the log `source` can be resumed."""
+        return facts.cwd
+
+    def resume_command(self, facts: Facts, source: str | None = None) -> str | None:
         """The shell command that resumes the session in its own assistant, from the folder that it belongs to."""
         if not (self.resume_words and facts.resume_ids):
             return None
         command = f"{self.resume_words} {shlex.quote(facts.resume_ids[-1])}"
-        return f"cd {shlex.quote(facts.cwd)} && {command}" if facts.cwd else command
+        folder = self.resume_folder(facts, source)
+        return f"cd {shlex.quote(folder)} && {command}" if folder else command
 
 
 def _mtime(path: Path) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -16,6 +17,7 @@ from kato_tui.core.text import one_line
 UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _AGENT: Final = re.compile(r"agent-(.+)\.jsonl")
 _JOURNAL: Final = "journal.jsonl"
+_MUNGED: Final = re.compile(r"[^A-Za-z0-9]")
 #: Lines without a message that only this provider writes; each also carries one of `_ANCHORS`.
 _BOOKKEEPING: Final = frozenset(
     {
@@ -54,6 +56,11 @@ def _expand(folder: str, home: Path) -> Path:
     if folder == "~" or folder.startswith("~/"):
         return home / folder[2:]
     return Path(folder)
+
+
+def is_project_of(folder: Path, name: str) -> bool:
+    """Whether `name` is what the sessions of `folder` lie under. A long name is cut, and then it proves nothing."""
+    return name == _MUNGED.sub("-", unicodedata.normalize("NFC", str(folder)))
 
 
 def walk(root: Path) -> Iterator[Path]:

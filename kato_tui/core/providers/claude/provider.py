@@ -13,7 +13,7 @@ from kato_tui.core.providers.claude.translator import ClaudeTranslator
 
 class Claude(Provider):
     name = "claude"
-    #: It only finds a session from the directory it belongs to.
+    #: Most versions only find a session from the directory it belongs to.
     resume_words = "claude --resume"
 
     def roots(self, environ: Mapping[str, str], home: Path) -> list[Path]:
@@ -45,6 +45,14 @@ class Claude(Provider):
         """A sub-agent's task stands in a sidecar: a better name than the first line of its long prompt."""
         if source.kind == "subagent" and facts.title_source != "provider":
             facts.set_title(files.agent_description(source.path), "provider")
+
+    def resume_folder(self, facts: Facts, source: str | None) -> str | None:
+        """The project's: after a `cd` within the session that is a folder above the one where it stands."""
+        if facts.cwd is None or source is None:
+            return facts.cwd
+        stands = Path(facts.cwd)
+        project = Path(source).parent.name
+        return next((str(one) for one in (stands, *stands.parents) if files.is_project_of(one, project)), facts.cwd)
 
     def ended(self, sources: Iterable[SourceFile]) -> set[str]:
         """Only main sessions stand in the registry, beside the projects: <config>/projects/<project>/<id>.jsonl."""
