@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Final
 
-import orjson
 from pydantic import TypeAdapter
 
 from kato_tui.core.clock import Clock
@@ -20,9 +19,7 @@ from kato_tui.core.store.atomic import write_atomic
 from kato_tui.core.store.fs import Fs
 from kato_tui.core.store.sessions import read_metadata
 
-_ENTRY: Final = TypeAdapter(IndexEntry)
 _ENTRIES: Final = TypeAdapter(dict[str, IndexEntry])
-_OWNER: Final = TypeAdapter(FileOwner)
 _OWNERS: Final = TypeAdapter(dict[str, FileOwner])
 _HEAD: Final = b'{"schemaVersion":%d,"sessions":{\n' % INDEX_SCHEMA_VERSION
 _MIDDLE: Final = b'\n},"files":{\n'
@@ -118,17 +115,20 @@ class IndexStore:
 
 
 def _written(entries: dict[str, IndexEntry], files: dict[str, FileOwner]) -> Iterator[bytes]:
-    sessions = (_line(key, _ENTRY.dump_json(one, by_alias=True, exclude_none=True)) for key, one in entries.items())
-    owners = (_line(path, _OWNER.dump_json(one, by_alias=True, exclude_none=True)) for path, one in files.items())
     yield _HEAD
-    yield from _joined(sessions)
+    yield from _joined(
+        _line(_ENTRIES.dump_json({key: one}, by_alias=True, exclude_none=True)) for key, one in entries.items()
+    )
     yield _MIDDLE
-    yield from _joined(owners)
+    yield from _joined(
+        _line(_OWNERS.dump_json({path: one}, by_alias=True, exclude_none=True)) for path, one in files.items()
+    )
     yield _END
 
 
-def _line(key: str, value: bytes) -> bytes:
-    return orjson.dumps(key) + b":" + value
+def _line(single: bytes) -> bytes:
+    """The one entry of an object, without the braces around it."""
+    return single[1:-1]
 
 
 def _joined(lines: Iterator[bytes]) -> Iterator[bytes]:
