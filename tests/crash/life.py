@@ -23,7 +23,7 @@ from kato_tui.core.record.periods import uncovered
 from tests.crash.disk import LOST, MOODS, CrashingDiskFs
 from tests.crash.edits import EDITS, OTHER, note_for
 from tests.crash.matrix import Lost, ended
-from tests.crash.town import CLAUDE, DOCUMENT, GEMINI, SESSIONS, Log, Record, Town, check_state, tokens
+from tests.crash.town import CLAUDE, DOCUMENT, GEMINI, SESSIONS, Hint, Log, Record, Town, check_state, tokens
 from tests.crashing import CUTS, Crash, Cut
 from tests.unit import gemini_log
 from tests.world import body, fold
@@ -42,6 +42,7 @@ WORDS: Final = (
     f"one\n::record {OWN[0]}\ntwo\n::stop dest:{OWN[0]}",
     "::stop",
 )
+HINTS: Final[tuple[Hint, ...]] = ("look", "look", "stir", "stat", "everywhere")
 ERRORS: Final = (errno.ENOSPC, errno.EIO, errno.EACCES)
 _NUMBER = re.compile(rb"-(\d{5})-")
 
@@ -179,6 +180,11 @@ class Life:
 
     def _poll(self) -> None:
         self.town.poll()
+
+    def _hint(self, how: Hint, names: Sequence[str]) -> None:
+        self._up()
+        assert self.town.engine is not None
+        self.town.engine.hint(how, [self.town.logs[name].path for name in names])
 
     def _wait(self, seconds: int) -> None:
         self._up()
@@ -329,6 +335,11 @@ def _asks(dice: random.Random, names: Sequence[str]) -> Step:
     return "ask", dice.choice(names), dice.choice(("start", "capture", "stop")), dice.choice(OWN)
 
 
+def _hints(dice: random.Random, names: Sequence[str]) -> Step:
+    """Some are dropped, some come twice, none in order."""
+    return "hint", dice.choice(HINTS), tuple(dice.choices(names, k=dice.randint(0, 3)))
+
+
 def _fuses(dice: random.Random, names: Sequence[str]) -> Step:
     """Soon for the most part: the process may not come to many operations before the next thing happens."""
     at = dice.randint(1, dice.choice((15, 50, 150)))
@@ -337,7 +348,8 @@ def _fuses(dice: random.Random, names: Sequence[str]) -> Step:
 
 _DRAWS: Final[tuple[tuple[int, Draw], ...]] = (
     (8, _says),
-    (8, lambda dice, names: ("poll",)),
+    (6, lambda dice, names: ("poll",)),
+    (4, _hints),
     (1, lambda dice, names: ("again", dice.choice(names))),
     (1, lambda dice, names: ("lose", dice.choice(names), dice.randint(1, 2))),
     (1, lambda dice, names: ("prune", dice.randint(1, 3))),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.crash.disk import MOODS
 from tests.crash.edits import EDITS
-from tests.crash.life import ERRORS, OWN, SHARED, WORDS, Step, live
+from tests.crash.life import ERRORS, HINTS, OWN, SHARED, WORDS, Step, live
 from tests.crash.town import SESSIONS
 from tests.crashing import CUTS
 
@@ -22,7 +22,7 @@ _steps: st.SearchStrategy[Step] = st.one_of(
     st.tuples(st.just("say"), _names, st.sampled_from(WORDS), st.none()),
     st.just(("poll",)),
     st.just(("poll",)),
-    st.just(("poll",)),
+    st.tuples(st.just("hint"), st.sampled_from(HINTS), st.lists(_names, max_size=3)),
     st.tuples(st.just("again"), _names),
     st.tuples(st.just("lose"), _names, st.integers(1, 2)),
     st.tuples(st.just("prune"), st.integers(1, 3)),

@@ -36,7 +36,7 @@ from kato_tui.core.store.sessions import SessionStore
 from tests.crash.disk import Disk
 from tests.crash.life import Life, drawn, lead
 from tests.crash.stored import Stored, lay_out, stored
-from tests.crash.town import SESSIONS, Log, Process, Town, check_files, small_pieces
+from tests.crash.town import SESSIONS, Hint, Log, Process, Town, check_files, small_pieces
 
 #: In a short life less meets, but there are many more of them in an hour.
 _MOST: Final = 9
@@ -106,13 +106,21 @@ class Store:
 
     def poll(self) -> None:
         for log in self._town.logs.values():
-            if self._changed(log):
-                try:
-                    self._bring(log)
-                except (KatoError, OSError):
-                    # Tried again at the next look; what never comes right is seen at the end.
-                    continue
-                self._keeper.record(log.key)
+            self._look(log)
+
+    def _look(self, log: Log) -> None:
+        if not self._changed(log):
+            return
+        try:
+            self._bring(log)
+        except (KatoError, OSError):
+            # Tried again at the next look; what never comes right is seen at the end.
+            return
+        self._keeper.record(log.key)
+
+    def hint(self, how: Hint, paths: list[Path]) -> None:
+        for path in paths if how == "look" else [log.path for log in self._town.logs.values()]:
+            self._look(next(log for log in self._town.logs.values() if log.path == path))
 
     def _changed(self, log: Log) -> bool:
         entry, now = self._index.entries.get(log.key), reader.stamp_of(log.path)

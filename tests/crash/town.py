@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, Protocol
 
 import orjson
 
@@ -138,6 +138,10 @@ def _lines(records: list[Record]) -> bytes:
     return b"".join(orjson.dumps(record) + b"\n" for record in records)
 
 
+#: By the paths that a watch names, by the folders' times, by the known logs' own, or by all that can be looked at.
+Hint = Literal["look", "stir", "stat", "everywhere"]
+
+
 class Process(Protocol):
     """What runs in the town: reads the logs, keeps twins and recordings, dies."""
 
@@ -149,6 +153,9 @@ class Process(Protocol):
     def start(self) -> None: ...
 
     def poll(self) -> None: ...
+
+    def hint(self, how: Hint, paths: list[Path]) -> None:
+        """A watch tells of changes, which may be old, wrong, twice, or not all of them."""
 
     def submit(self, intent: Intent) -> Outcome: ...
 
@@ -166,6 +173,17 @@ class Whole(Engine):
     def poll(self) -> None:
         self.discover()
         self.bring_up_to_date()
+
+    def hint(self, how: Hint, paths: list[Path]) -> None:
+        known = [key for key, session in self.sessions.items() if session.sources[-1].path in paths]
+        looks: dict[Hint, Callable[[], set[str]]] = {
+            "look": lambda: self.look(paths),
+            "stir": self.stir,
+            "stat": lambda: self.stat(known),
+            "everywhere": self.look_everywhere,
+        }
+        for key in sorted(looks[how]()):
+            self._ingest(self.sessions[key], {})
 
     def killed(self) -> None:
         self._lock.release()
