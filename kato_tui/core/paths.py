@@ -193,6 +193,14 @@ def _key_name(session_key: str) -> str:
     return f"{safe_name(provider)}{'%3A' if _WINDOWS else ':'}{safe_name(provider_session_id)}"
 
 
+def session_of(path: Path) -> str | None:
+    """The key of the session whose metadata or twin this is; None where the name holds only a part of it."""
+    from urllib.parse import unquote  # rare, and slow to load for a command that only looks for the socket
+
+    name = path.name.removesuffix(META_SUFFIX).removesuffix(TWIN_SUFFIX)
+    return None if "~" in name else unquote(name, errors="surrogatepass")
+
+
 def set_aside(path: Path, why: str) -> Path:
     """A free name beside `path` for state that is moved out of the way, never overwritten."""
     number = 1

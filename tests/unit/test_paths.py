@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kato_tui.core.paths import Home, safe_name, set_aside
+from kato_tui.core.paths import Home, safe_name, session_of, set_aside
 
 HOSTILE = [
     "..",
@@ -70,3 +70,10 @@ def test_state_moved_aside_overwrites_nothing(tmp_path: Path) -> None:
     first = set_aside(path, "torn")
     first.write_bytes(b"1")
     assert set_aside(path, "torn") != first
+
+
+def test_a_state_file_tells_whose_it_is_as_long_as_its_name_holds_all_of_it(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    for key in ("claude:abc-1", "gemini:a/b é\udc80~", "codex:%41:x", "claude:.."):
+        assert session_of(home.meta(key)) == session_of(home.twin(key)) == key
+    assert session_of(home.meta(f"claude:{'x' * 500}")) is None

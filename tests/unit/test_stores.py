@@ -10,6 +10,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from kato_tui.core import identity
 from kato_tui.core.errors import HomeBusy, NeedsRebuild
 from kato_tui.core.model.session import IngestCursor, Period, Recording, SessionMetadata
 from kato_tui.core.paths import Home
@@ -111,7 +112,7 @@ def test_metadata_that_is_not_understood_is_refused_and_left_alone(
     home.meta(KEY).write_bytes(damaged)
     with pytest.raises(NeedsRebuild, match=reason) as caught:
         _rename(store, "overwrite?")
-    assert "kato-tui rebuild" in str(caught.value)
+    assert f"`kato-tui rebuild {identity.short_id(identity.session_id(KEY))}`" in str(caught.value)
     assert home.meta(KEY).read_bytes() == damaged
     _rename(store, "others go on", "claude:xyz")
 

@@ -17,11 +17,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from kato_tui.core import identity
 from kato_tui.core.clock import Clock, stamp
-from kato_tui.core.errors import NeedsRebuild
 from kato_tui.core.model.session import METADATA_SCHEMA_VERSION, SessionMetadata
 from kato_tui.core.paths import Home
 from kato_tui.core.store.atomic import write_atomic
 from kato_tui.core.store.fs import Fs
+from kato_tui.core.store.unusable import unusable
 
 Change = Callable[[SessionMetadata], SessionMetadata]
 
@@ -62,10 +62,7 @@ class SessionStore:
             return cached[1]
         metadata = read_metadata(path)
         if metadata.session_key != key:
-            raise NeedsRebuild(
-                f"{path} belongs to {metadata.session_key!r}, not to {key!r}. Move it away, then run "
-                f"`kato-tui rebuild {key}`."
-            )
+            raise unusable(path, f"belongs to {metadata.session_key!r}, not to {key!r}")
         self._remember(key, found, metadata)
         return metadata
 
@@ -148,20 +145,20 @@ def read_metadata(path: Path) -> SessionMetadata:
     try:
         value: Any = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        raise _unusable(path, f"is not valid JSON ({error})") from error
+        raise unusable(path, f"is not valid JSON ({error})") from error
     version = value.get("schemaVersion") if isinstance(value, dict) else None
     if version != METADATA_SCHEMA_VERSION:
         problem = f"has schema version {version!r}, this kato-tui reads {METADATA_SCHEMA_VERSION}"
         newer = isinstance(version, int) and version > METADATA_SCHEMA_VERSION
-        raise _unusable(path, problem, "Update kato-tui, or run" if newer else "Run")
+        raise unusable(path, problem, "Update kato-tui, or run" if newer else "Run")
     try:
         found = _METADATA.validate_json(data)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise _unusable(path, f"has an invalid {where}: {first['msg']}") from error
+        raise unusable(path, f"has an invalid {where}: {first['msg']}") from error
     if _has_huge_number(data) and not _writable(found):
-        raise _unusable(path, "holds a number that no JSON writer takes")
+        raise unusable(path, "holds a number that no JSON writer takes")
     return found
 
 
@@ -178,7 +175,3 @@ def _writable(metadata: SessionMetadata) -> bool:
     except TypeError:
         return False
     return True
-
-
-def _unusable(path: Path, problem: str, step: str = "Run") -> NeedsRebuild:
-    return NeedsRebuild(f"{path} {problem}. Nothing was changed. {step} `kato-tui rebuild` for this session.")

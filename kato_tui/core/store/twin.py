@@ -21,6 +21,7 @@ from kato_tui.core.errors import NeedsRebuild
 from kato_tui.core.model.events import TWIN_SCHEMA_VERSION
 from kato_tui.core.providers.base import Draft
 from kato_tui.core.store.fs import Fs, overwrite
+from kato_tui.core.store.unusable import unusable
 
 _CHUNK: Final = 256 << 10
 #: So many events are encoded at a time: those of a whole document would be held twice.
@@ -139,20 +140,15 @@ class TwinReader:
         for line in self._raw_lines(self._offset_of(expected), self.length):
             event = decode_line(line)
             if event is None or event.get("seq") != expected:
-                raise NeedsRebuild(
-                    f"{self.path} is damaged at event {expected}. "
-                    "Run `kato-tui rebuild` for this session to make it anew from its source."
-                )
+                raise unusable(self.path, f"is damaged at event {expected}")
             if event.get("schemaVersion") != TWIN_SCHEMA_VERSION:
                 raise self._unsupported(event.get("schemaVersion"))
             yield event
             expected += 1
 
     def _unsupported(self, version: object) -> NeedsRebuild:
-        return NeedsRebuild(
-            f"{self.path} has schema version {version!r}, this kato-tui reads {TWIN_SCHEMA_VERSION}. "
-            "Update kato-tui, or run `kato-tui rebuild` for this session."
-        )
+        problem = f"has schema version {version!r}, this kato-tui reads {TWIN_SCHEMA_VERSION}"
+        return unusable(self.path, problem, "Update kato-tui, or run")
 
     def _raw_lines(self, offset: int, end: int | None = None) -> Iterator[bytes]:
         """Lines with their newlines from `offset` to `end`; a last line without one comes as it is."""
@@ -209,10 +205,8 @@ class Twin(TwinReader):
         except FileNotFoundError:
             size = 0
         if size < self.length:
-            raise NeedsRebuild(
-                f"{self.path} is shorter ({size} bytes) than what was saved in it ({self.length} bytes). "
-                "Run `kato-tui rebuild` for this session to make it anew from its source."
-            )
+            problem = f"is shorter ({size} bytes) than what was saved in it ({self.length} bytes)"
+            raise unusable(self.path, problem)
         if size == self.length:
             return 0
         self._make_durable()
