@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from kato_tui.core.providers.base import Tally, TallyRow
+from kato_tui.core.providers.books import Tally, TallyRow
 from kato_tui.view.safe import safe
 
 _COUNTS: Final = ("read", "translated", "dropped", "repeated", "raw", "invalid")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import argparse
 
     from kato_tui.core.engine import Engine
-    from kato_tui.core.providers.base import Tally
+    from kato_tui.core.providers.books import Tally
     from kato_tui.core.summary import Summary
 
 

@@ -25,7 +25,8 @@ from kato_tui.core.model.events import TwinEvent
 from kato_tui.core.model.facts import Facts
 from kato_tui.core.model.settings import RecordSettings
 from kato_tui.core.paths import Home
-from kato_tui.core.providers.base import Draft, SourceFile, Tally, Translator
+from kato_tui.core.providers.base import Draft, SourceFile, Translator
+from kato_tui.core.providers.books import Tally
 from kato_tui.core.providers.registry import PROVIDERS
 from kato_tui.core.record.writer import writer_for
 from kato_tui.core.store.sessions import SessionStore

@@ -8,7 +8,8 @@ from kato_tui.core import identity
 from kato_tui.core.errors import SourceUnreadable
 from kato_tui.core.ingest import reader
 from kato_tui.core.ingest.dedupe import Identities
-from kato_tui.core.providers.base import Draft, Provider, SourceFile, Tally
+from kato_tui.core.providers.base import Draft, Provider, SourceFile
+from kato_tui.core.providers.books import Tally
 from kato_tui.core.store.twin import LineEncoder
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import shlex
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +22,7 @@ from kato_tui.core.model import events
 from kato_tui.core.model.events import CursorKind
 from kato_tui.core.model.facts import Facts
 from kato_tui.core.providers import parsing
+from kato_tui.core.providers.books import SHAPE_ERRORS, Books
 from kato_tui.core.record import commands
 
 SourceKind = Literal["main", "subagent", "workflow"]
@@ -30,8 +30,6 @@ Layout = Literal["lines", "document"]
 Record = dict[str, Any]
 ReadHead = Callable[[Path], bytes]
 
-#: What damaged or hostile records raise inside a handler that expected another shape.
-SHAPE_ERRORS: Final = (TypeError, KeyError, AttributeError, ValueError, IndexError, RecursionError)
 #: Kinds that are nothing without their text.
 _WORDS: Final = frozenset(
     (
@@ -99,23 +97,6 @@ class SourceFile:
             value = getattr(self, name)
             if value and not value.isascii():
                 object.__setattr__(self, name, texts.written_name(value))
-
-
-@dataclass(slots=True)
-class TallyRow:
-    """What became of the records of one type. `read` is always the sum of the other counts."""
-
-    read: int = 0
-    translated: int = 0
-    dropped: int = 0
-    repeated: int = 0
-    raw: int = 0
-    invalid: int = 0
-    kinds: Counter[str] = field(default_factory=Counter)
-    reasons: Counter[str] = field(default_factory=Counter)
-
-
-Tally = dict[str, TallyRow]
 
 
 class Provider(ABC):
@@ -193,37 +174,26 @@ def _mtime(path: Path) -> int:
         return 0
 
 
-class Translator(ABC):
-    """A fold over one session's records. Subclasses say what a record means; this class keeps the books.
+class Translator(Books, ABC):
+    """A fold over one session's records. Subclasses say what a record means.
 
     For each record a handler calls exactly one of: `emit…` (any number of times), `drop`, `repeat`, `keep_raw`.
     A handler that does none of these loses nothing: its record is kept raw.
     """
 
     def __init__(self, source: SourceFile, state: Record | None = None, facts: Facts | None = None) -> None:
+        super().__init__(facts if facts is not None else Facts())
         self.source = source
-        self.facts = facts if facts is not None else Facts()
-        self.tally: Tally | None = None
-        #: Decides which drafts are new, for callers that have no twin to compare with but want exact counts.
-        self.sieve: Callable[[Draft], bool] | None = None
         #: Ids of a document's items (hashes of those without), in order: what an item-index cursor is anchored to.
         self.item_ids: list[str] = []
-        self._drafts: list[Draft] = []
-        self._cursor = 0
-        self._emit_index = 0
-        self._verdict: str | None = None
-        self._reason = ""
         self._line = b""
         #: Whether the line can hold control characters besides CR, BS and FF, which JSON writes short; None until
         #: some text of it has to be cleaned.
         self._dirty: bool | None = True
-        self._type = ""
         #: The kind of the newest event.
         self.newest = ""
         #: Names of record types that were found to be good ones.
         self._types: dict[str, str] = {}
-        #: What there was before the handler at hand began: drafts, index, verdict, counts of messages and calls.
-        self._before: tuple[int, int, str | None, int, int, int] = (0, 0, None, 0, 0, 0)
         self.restore(state or {})
 
     # What a subclass provides.
@@ -380,16 +350,6 @@ class Translator(ABC):
         if title and not where.get("copied"):
             self._prompt_title(title)
 
-    def drop(self, reason: str) -> None:
-        """Leave the record out; `reason` is its denylist entry."""
-        if self._verdict is None:
-            self._verdict, self._reason = "dropped", reason
-
-    def repeat(self, reason: str = "already translated") -> None:
-        """The record only says again what an earlier one said."""
-        if self._verdict is None:
-            self._verdict, self._reason = "repeated", reason
-
     def keep_raw(self, raw_type: str, raw: Any, **where: Any) -> None:
         """Keep an unknown record (or part of one) as it is, less the bytes of images; count its type as unknown."""
         raw_type = texts.one_line(raw_type, _MAX_TYPE) or "untyped"
@@ -418,19 +378,12 @@ class Translator(ABC):
         self._guard(record, handler)
         self._book()
 
-    # Book-keeping.
+    # Names and odd shapes.
 
     def _prompt_title(self, title: str) -> None:
         """The first prompt names a session until its provider does."""
         if self.facts.title is None:
             self.facts.set_title(title, "prompt")
-
-    def _open(self, cursor: int) -> None:
-        self._drafts = []
-        self._cursor = cursor
-        self._emit_index = 0
-        self._verdict = None
-        self._reason = ""
 
     def _name(self, record: Record) -> None:
         try:
@@ -455,37 +408,6 @@ class Translator(ABC):
             self._take_back()
             self._keep_odd(record)
 
-    def _mark(self) -> None:
-        """Whatever is told and counted from here on can be taken back."""
-        facts = self.facts
-        self._before = (
-            len(self._drafts),
-            self._emit_index,
-            self._verdict,
-            facts.user_messages,
-            facts.assistant_messages,
-            facts.tool_calls,
-        )
-
-    def _take_back(self) -> None:
-        facts = self.facts
-        drafts, self._emit_index, self._verdict, *counts = self._before
-        del self._drafts[drafts:]
-        facts.user_messages, facts.assistant_messages, facts.tool_calls = counts
-
-    def _tried(self, part: Record, handler: Callable[[Record], None]) -> bool:
-        """Whether `handler` could read a part of the record. If not, all that it told and counted is taken back."""
-        whole = self._before
-        self._mark()
-        try:
-            handler(part)
-        except SHAPE_ERRORS:
-            self._take_back()
-            return False
-        finally:
-            self._before = whole
-        return True
-
     def _keep_whole(self, record: Record) -> None:
         self.keep_raw(self._type, record)
 
@@ -509,32 +431,6 @@ class Translator(ABC):
             raw["sha256"] = hashlib.sha256(line).hexdigest()
         self.keep_raw(self._type, raw)
         self._verdict = "invalid"
-
-    def _close(self) -> list[Draft]:
-        if self.tally is not None or self.sieve is not None:
-            self._book()
-        drafts, self._drafts = self._drafts, []
-        return drafts
-
-    def _book(self) -> None:
-        first = len(self._drafts) - self._emit_index
-        if self.sieve is not None and self._emit_index:
-            fresh = [draft for draft in self._drafts[first:] if self.sieve(draft)]
-            if not fresh and self._verdict == "translated":
-                self._verdict, self._reason = "repeated", "already translated"
-            self._drafts[first:] = fresh
-        if self.tally is None:
-            return
-        row = self.tally.get(self._type)
-        if row is None:
-            row = self.tally[self._type] = TallyRow()
-        verdict = self._verdict or "raw"
-        row.read += 1
-        setattr(row, verdict, getattr(row, verdict) + 1)
-        if verdict in ("dropped", "repeated"):
-            row.reasons[self._reason] += 1
-        for draft in self._drafts[first:]:
-            row.kinds[draft.kind] += 1
 
 
 def _type_name(given: str) -> str:

@@ -14,7 +14,8 @@ import orjson
 from kato_tui.core import text as texts
 from kato_tui.core.model import events
 from kato_tui.core.model.facts import AgentState
-from kato_tui.core.providers.base import SHAPE_ERRORS, Record, Translator, text_of
+from kato_tui.core.providers.base import Record, Translator, text_of
+from kato_tui.core.providers.books import SHAPE_ERRORS
 from kato_tui.core.providers.gemini import authorship
 from kato_tui.core.providers.gemini import content as parts
 from kato_tui.core.providers.gemini.calls import MAX_ASKED
