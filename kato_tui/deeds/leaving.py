@@ -62,6 +62,7 @@ class Leaving:
             return
         self._app.board.phase = "starting"
         self._app.show_status()
+        self._app.sessions.take()
         self._app.pump.start()
 
     def engine_lost(self, lost: Lost) -> None:
@@ -71,6 +72,7 @@ class Leaving:
             return
         app.board.phase = "gone"
         app.show_status()
+        app.sessions.take()
         if lost.remote:
             app.say("engine-gone", "error", f"the engine that was attached to has gone: {lost.reason}")
             text = "The engine this screen was attached to has gone.\n\nStart one here, in its place?"

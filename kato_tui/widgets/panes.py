@@ -88,6 +88,11 @@ class SessionsPane(Pane):
     def empty(self, size: int) -> list[Line]:
         if self.board.phase == "starting":
             return [(Piece("◌ Looking for sessions …", "muted"),)]
+        if self.board.phase == "gone" and not self.board.sessions:
+            return [
+                (Piece("No engine to ask for sessions.", "strong"),),
+                (Piece("ctrl+r", "key"), Piece(" tries to start one", "muted")),
+            ]
         if self.wanted.words:
             return [
                 (piece(f"Nothing matches “{self.wanted.words}”.", "strong", 80),),

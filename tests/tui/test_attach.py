@@ -153,7 +153,12 @@ async def test_an_engine_that_cannot_start_says_why(tmp_path: Path) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: app.board.phase == "gone")
         assert "could not start" in app.board.alerts()[0].message
+        await until(pilot, lambda: "No engine to ask" in _shown(app))
     assert app.pump.failed
+
+
+def _shown(app: Dashboard) -> str:
+    return "\n".join("".join(piece.text for piece in line) for line in app.sessions.empty(100))
 
 
 async def test_an_engine_that_fails_is_told_and_can_be_started_again(tmp_path: Path) -> None:
