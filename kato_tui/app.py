@@ -429,7 +429,7 @@ class Dashboard(App[int]):
     def _left(self, message: CommandLine.Left) -> None:
         self.base.set_focus(self.pane)
         if message.mode == "filter":
-            self.deeds.lists.filter_by("")
+            self.deeds.lists.filter_as_typed("")
 
     # When something goes wrong.
 

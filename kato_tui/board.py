@@ -76,6 +76,8 @@ class Board:
         self._opened = now().isoformat()
         self._notices: deque[Alert] = deque(maxlen=_ALERTS)
         self._standing: dict[str, list[Alert]] = {}
+        #: Those with record types that nobody knows.
+        self._strange: dict[str, Json] = {}
         self._retention: list[Alert] = []
         self._rules: Mapping[str, tuple[int, str]] = {}
         self._acknowledged: set[str] = set()
@@ -137,6 +139,10 @@ class Board:
             gone = {one.key for one in self._standing.get(key, ())}
             self._acknowledged -= gone - {one.key for one in found}
             self._standing[key] = found
+        if session.get("unknownTypes"):
+            self._strange[key] = session
+        else:
+            self._strange.pop(key, None)
         changes.sessions = True
         if not first and rows.needs_you(before, session):
             changes.calling.append(session)
@@ -154,6 +160,7 @@ class Board:
         if found is not None:
             self._keys.pop(str(found["sessionShortId"]), None)
         self._standing.pop(key, None)
+        self._strange.pop(key, None)
         self.unseen.pop(key, None)
         return found is not None
 
@@ -176,12 +183,12 @@ class Board:
             self.unseen.pop(key, None)
 
     def alerts(self) -> list[Alert]:
-        """What is not acknowledged: what stands first, then what happened, newest first."""
+        """What is not acknowledged: what is wrong, then what happened, newest first, then what is only odd."""
         standing = [alert for found in self._standing.values() for alert in found]
         urgent = sorted((*standing, *self._retention), key=lambda one: _RANK.get(one.severity, 9))
         failing = {str(one.candidate["recordingId"]) for one in standing if one.candidate is not None}
         happened = (one for one in reversed(self._notices) if not _says_again(one, failing))
-        everything = (*urgent, *happened)
+        everything = (*urgent, *happened, *warnings.unknown_types(self._strange.values()))
         return [one for one in everything if one.key not in self._acknowledged]
 
     def acknowledge(self, *keys: str) -> None:

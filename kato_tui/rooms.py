@@ -25,6 +25,8 @@ class Rooms:
     def __init__(self, app: Dashboard) -> None:
         self._app = app
         self._steps = 0
+        #: As high as the list of sessions is, where it is above the others.
+        self._rows = 0
 
     # What the user asks for.
 
@@ -80,6 +82,8 @@ class Rooms:
             most = max(6, round(app.size.height * (0.4 + 0.04 * steps)))
             needed = len(app.sessions.items) + 3 if app.sessions.items else _EMPTY_ROWS
             rows = min(most, max(6, needed)) if steps <= 0 else most
+            # Whoever types a filter sees the list get shorter, and nothing else move.
+            rows = self._rows = min(most, self._rows) if app.sessions.wanted.words and self._rows else rows
             board.styles.grid_columns = "11fr 9fr"
             board.styles.grid_rows = f"{rows} 1fr 1fr"
 

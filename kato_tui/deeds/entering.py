@@ -28,7 +28,7 @@ class Entering:
 
     def typed(self, mode: Mode, text: str) -> None:
         if mode == "filter":
-            self._lists.filter_by(text)
+            self._lists.filter_as_typed(text)
             return
         known = self._known()
 

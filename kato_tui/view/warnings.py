@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,6 +15,7 @@ from kato_tui.view.words import SEVERITIES, Json, clock, home_path, with_home
 
 _TONES: Final[dict[str, Tone]] = {"info": "muted", "warning": "warn", "error": "bad"}
 _MOST_LINES: Final = 4
+_MOST_TYPES: Final = 4
 _SOON: Final = timedelta(days=7)
 
 #: What Enter does: open the `:` line with a text, or one of the app's own deeds.
@@ -68,11 +70,23 @@ def standing(session: Json) -> list[Alert]:
             message = f"recording {one['recordingShortId']} fails: {one.get('lastError') or 'unknown reason'}"
             at = str(one.get("lastWriteAt") or "")
             found.append(Alert(f"failing:{one['recordingId']}", at, "failing", "error", message, short, candidate=one))
-    unknown = session.get("unknownTypes") or {}
-    if unknown:
-        names = ", ".join(f"{safe(str(name), 40)} ×{count}" for name, count in list(unknown.items())[:4])
-        message = f"{session['provider']} writes record types this version does not know: {names}. They are kept raw"
-        found.append(Alert(f"unknown:{key}:{len(unknown)}", "", "unknown-types", "info", message, short))
+    return found
+
+
+def unknown_types(sessions: Iterable[Json]) -> list[Alert]:
+    """Record types that this version does not know, one alert an assistant: a new one is in every session at once."""
+    counts: dict[str, Counter[str]] = {}
+    holders: Counter[str] = Counter()
+    for one in sessions:
+        counts.setdefault(str(one["provider"]), Counter()).update(one["unknownTypes"])
+        holders[str(one["provider"])] += 1
+    found = []
+    for provider, types in counts.items():
+        names = ", ".join(f"{safe(name, 40)} ×{count}" for name, count in types.most_common(_MOST_TYPES))
+        more = f" and {len(types) - _MOST_TYPES} more" if len(types) > _MOST_TYPES else ""
+        where = f", in {holders[provider]} sessions" if holders[provider] > 1 else ""
+        message = f"{provider} writes record types this version does not know: {names}{more}{where}. They are kept raw"
+        found.append(Alert(f"unknown:{provider}:{len(types)}", "", "unknown-types", "info", message))
     return found
 
 

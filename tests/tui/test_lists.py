@@ -157,3 +157,29 @@ async def test_empty_homes_teach(tmp_path: Path) -> None:
     async with look(house) as dash:
         for words in ("No sessions yet.", "~/.claude", "~/.codex", "~/.gemini", "kato-tui --demo", "All is well"):
             assert words in dash.text
+
+
+async def test_a_filter_that_is_typed_keeps_the_selected_session_and_moves_nothing_else(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    async with look(house) as dash:
+        await dash.select(house.stage.tests)
+        before, height = dash.app.sessions.cursor, dash.app.sessions.size.height
+        await dash.press("3", "/")
+        await dash.type("branch:f")
+        # On the way, `b` alone had left sessions of other names only.
+        assert dash.app.sessions.cursor == before and len(dash.app.sessions.items) == 1
+        assert dash.app.sessions.size.height == height
+        await dash.press("enter")
+        assert dash.app.focused is dash.app.sessions
+        await dash.press("/")
+        await dash.type("zz")
+        assert not dash.app.sessions.items
+        await dash.press("escape")
+        assert dash.app.sessions.cursor == before and len(dash.app.sessions.items) == 5
+
+
+async def test_a_filter_is_seen_where_there_is_room_for_one_pane_only(tmp_path: Path) -> None:
+    async with look(House(tmp_path), size=(80, 24)) as dash:
+        await dash.press("3", "/")
+        await dash.type("midnight")
+        assert dash.app.sessions.display and "Sessions 1" in dash.text

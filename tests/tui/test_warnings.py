@@ -157,6 +157,26 @@ async def test_record_types_nobody_knows_can_be_reported_without_a_word_of_the_c
         assert "a word" not in dash.copied
 
 
+async def test_record_types_nobody_knows_are_told_once_an_assistant_and_below_what_happened(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    for log in (house.stage.tests, house.stage.design):
+        log.append({"type": "from-the-future"})
+    house.stage.tests.append({"type": "another"})
+    house.poll()
+    async with look(house) as dash:
+        await dash.press("s")
+        assert [one.code for one in dash.app.board.alerts()][-2:] == ["done", "unknown-types"]
+        assert "from-the-future ×2, another ×1, in 2 sessions" in dash.alerts[-1]
+        await _go_to(dash, "unknown-types")
+        await dash.press("d")
+        house.stage.design.append({"type": "from-the-future"})
+        await dash.hear()
+        assert "unknown-types" not in [one.code for one in dash.app.board.alerts()]
+        house.stage.design.append({"type": "a third"})
+        await dash.hear()
+        assert "a third ×1" in dash.alerts[-1]
+
+
 async def test_warnings_are_taken_off_one_by_one_or_all_after_a_question(tmp_path: Path) -> None:
     house = House(tmp_path)
     async with look(house) as dash:
