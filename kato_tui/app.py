@@ -36,6 +36,7 @@ from kato_tui.palette import Palette
 from kato_tui.pump import Answer, Errands, Lost, MakeLink, Pump
 from kato_tui.rooms import Rooms
 from kato_tui.view.safe import safe
+from kato_tui.view.sessions import named
 from kato_tui.view.warnings import Alert
 from kato_tui.view.words import Json, with_home
 from kato_tui.widgets.bars import Card, Clickable, KeyBar, StatusBar, TabBar
@@ -376,11 +377,11 @@ class Dashboard(App[int]):
         session = self.sessions.session
         short = str(session["sessionShortId"]) if session is not None else None
         has_twin = bool(session and session.get("twinEvents"))
+        self.events.call(named(session))
         if short == self._asked_for and not again and not (self.events.twinless and has_twin):
             return
         self._asked_for = short
-        title = f"of {short}" if short else ""
-        self.events.open_session(short, title, twinless=not has_twin)
+        self.events.open_session(short, twinless=not has_twin)
         if short is not None and has_twin:
             self.read_events(short)
 
@@ -418,6 +419,7 @@ class Dashboard(App[int]):
 
     @on(CommandLine.Typed)
     def _typed(self, message: CommandLine.Typed) -> None:
+        self.rooms.show_keys()
         self.deeds.entering.typed(message.mode, message.text)
 
     @on(CommandLine.Entered)

@@ -96,11 +96,12 @@ def _handlers(wanted: Mapping[int, Callable[[int, FrameType | None], None]]) -> 
             signal.signal(number, handler)
 
 
-def list_folder(where: str) -> list[str]:
+def list_folder(where: str, user_home: str) -> list[str]:
     """The names in a folder, folders with a `/` behind; nothing for one that cannot be read."""
     names: list[str] = []
+    path = f"{user_home}{where[1:]}" if user_home and (where == "~" or where.startswith("~/")) else where
     try:
-        with os.scandir(Path(where).expanduser()) as entries:
+        with os.scandir(Path(path).expanduser()) as entries:
             for entry in entries:
                 names.append(entry.name + ("/" if entry.is_dir() else ""))
                 if len(names) >= _MOST_NAMES:

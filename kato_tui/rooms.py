@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kato_tui.actions import footer, shown
 from kato_tui.view import card
 from kato_tui.widgets.bars import Card, KeyBar, TabBar
+from kato_tui.widgets.command_line import LINE_KEYS
 
 if TYPE_CHECKING:
     from kato_tui.app import Dashboard
@@ -103,6 +104,9 @@ class Rooms:
         bar.tell(names, app.pane.NAME)
 
     def show_keys(self) -> None:
+        if self._app.line.is_open:
+            self._app.base.query_one(KeyBar).tell(LINE_KEYS[self._app.line.mode])
+            return
         hints = [(shown(one.keys[0]), one.footer, one.id) for one in footer(self._app.actions, self._app.pane.NAME)]
         self._app.base.query_one(KeyBar).tell(hints)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kato_tui import outside
@@ -36,7 +37,8 @@ class Entering:
             if self._app.line.entry.value == text:
                 self._app.line.offer(found or ())
 
-        self._app.local.add(lambda: wording.complete(text, known, outside.list_folder), offer, slot="complete")
+        list_folder = partial(outside.list_folder, user_home=known.user_home)
+        self._app.local.add(lambda: wording.complete(text, known, list_folder), offer, slot="complete")
 
     def _known(self) -> wording.Known:
         board = self._app.board

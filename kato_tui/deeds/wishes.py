@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from kato_tui.deeds.selection import Selection
 from kato_tui.screens.ask import confirm
-from kato_tui.view.safe import safe
 from kato_tui.view.sessions import active
-from kato_tui.view.words import Json, home_path
+from kato_tui.view.words import Json, short_path
 
 if TYPE_CHECKING:
     from kato_tui.app import Dashboard
@@ -68,7 +67,7 @@ class Wishes:
             self.submit("stop", session=_id(session))
             return
         home = self._app.user_home
-        names = "\n".join(f"  {one['recordingShortId']}  {safe(home_path(one['destination'], home), 60)}" for one in on)
+        names = "\n".join(f"  {one['recordingShortId']}  {short_path(one['destination'], 60, home)}" for one in on)
         text = f"Stop {len(on)} recordings of this session?\n\n{names}"
         confirm(self._app, "Stop all", text, "Stop all", lambda: self.submit("stop", session=_id(session)))
 

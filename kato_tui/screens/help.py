@@ -11,8 +11,9 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 
 from kato_tui.actions import PANES, Action, shown
-from kato_tui.view.cells import Line, Piece, pad
-from kato_tui.widgets.toned import Lines
+from kato_tui.view.blocks import Block
+from kato_tui.view.cells import Piece, pad
+from kato_tui.widgets.toned import Prose
 
 _KEYS: Final = 14
 _CHAT: Final = (
@@ -48,16 +49,16 @@ class Help(ModalScreen[None]):
         with VerticalScroll(classes="sheet", can_focus=False) as box:
             box.border_title = "Help"
             box.border_subtitle = "esc closes"
-            yield Lines(id="help")
+            yield Prose(id="help")
 
     def on_mount(self) -> None:
-        self.query_one("#help", Lines).show(list(help_lines(self._actions, self._pane)))
+        self.query_one(Prose).tell(tuple(help_text(self._actions, self._pane)))
 
     def action_scroll(self, rows: int) -> None:
         self.query_one(VerticalScroll).scroll_relative(y=rows, animate=False)
 
 
-def help_lines(actions: Sequence[Action], pane: str) -> Iterator[Line]:
+def help_text(actions: Sequence[Action], pane: str) -> Iterator[Block]:
     """The whole text, the pane's own keys first."""
     groups: dict[str, list[Action]] = {}
     for one in sorted(actions, key=lambda one: (one.scope != pane, one.scope in PANES)):
@@ -66,10 +67,10 @@ def help_lines(actions: Sequence[Action], pane: str) -> Iterator[Line]:
         yield _heading(f"{group} (this pane)" if members[0].scope == pane else _named(group, members[0]))
         for one in members:
             yield _row(" ".join(shown(key) for key in one.keys), one.help)
-        yield ()
+        yield Block(())
     yield _heading("In the chat, and after `:` here")
     yield from (_row(*one) for one in _CHAT)
-    yield ()
+    yield Block(())
     yield _heading("Filter")
     yield from (_row(*one) for one in _FILTER)
 
@@ -78,9 +79,10 @@ def _named(group: str, first: Action) -> str:
     return f"{group} (pane {PANES.index(first.scope) + 1})" if first.scope in PANES else group
 
 
-def _heading(text: str) -> Line:
-    return (Piece(f" {text}", "strong"),)
+def _heading(text: str) -> Block:
+    return Block((Piece(text, "strong"),))
 
 
-def _row(keys: str, text: str) -> Line:
-    return (Piece(f"   {pad(keys, max(_KEYS, len(keys)))}  ", "key"), Piece(text))
+def _row(keys: str, text: str) -> Block:
+    size = max(_KEYS, len(keys))
+    return Block((Piece(text),), (Piece(f"  {pad(keys, size)}  ", "key"),), (Piece(" " * (_KEYS + 4)),))

@@ -159,7 +159,8 @@ def keys(hints: Sequence[tuple[str, str, str]], size: int) -> tuple[Line, list[t
         length = width(part)
         if at + length - 2 > size:
             continue
-        places.append((at, at + length - 2, action))
+        if action:
+            places.append((at, at + length - 2, action))
         line += part
         at += length
     return crop(line[:-1], size), places

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from kato_tui.view.blocks import Item
 from kato_tui.view.cells import Line, Piece, Tone, crop, pad, piece
 from kato_tui.view.safe import safe
 from kato_tui.view.words import Json, clock, local, with_home
-
-if TYPE_CHECKING:
-    from kato_tui.view.prose import Item
 
 PROMPTS: Final = frozenset({"user.message", "user.kato-command", "user.decision.response"})
 _SPEAKER: Final = 10

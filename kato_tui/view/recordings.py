@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -20,6 +21,9 @@ _COLUMNS: Final = (
     Column("events", 6, right=True, least=40),
     Column("periods", 7, right=True, least=84),
 )
+#: In a list of all sessions' recordings, whose it is counts for more than since when.
+_LEASTS: Final = {"session": 48, "started": 84}
+_OF_ALL: Final = tuple(replace(one, least=_LEASTS.get(one.name, one.least)) for one in _COLUMNS)
 
 
 def of_session(session: Json | None) -> list[Json]:
@@ -32,16 +36,16 @@ def ordered(recordings: Iterable[Json]) -> list[Json]:
     return sorted(found, key=lambda one: one["desiredState"] != "on")
 
 
-def columns(size: int) -> list[tuple[Column, int]]:
-    return layout(_COLUMNS, size)
+def columns(size: int, *, of_all: bool = False) -> list[tuple[Column, int]]:
+    return layout(_OF_ALL if of_all else _COLUMNS, size)
 
 
-def header(size: int) -> Line:
-    return header_line(columns(size))
+def header(size: int, *, of_all: bool = False) -> Line:
+    return header_line(columns(size, of_all=of_all))
 
 
-def row(recording: Json, size: int, now: datetime, user_home: str = "") -> Line:
-    shown = columns(size)
+def row(recording: Json, size: int, now: datetime, user_home: str = "", *, of_all: bool = False) -> Line:
+    shown = columns(size, of_all=of_all)
     room = next(size for column, size in shown if column.name == "destination")
     status = str(recording["status"])
     tone = _TONES.get(status, "text")

@@ -38,6 +38,9 @@ _COLUMNS: Final = (
     Column("rec", 4),
     Column("new", 4, right=True),
 )
+#: Where there is little room, how long a state has held is left to the column of the last activity.
+_SMALL: Final = 64
+_SMALL_COLUMNS: Final = (Column("state", 11), *_COLUMNS[1:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +167,7 @@ FILTER_WORDS: Final = ("ai:", "state:", "rec:on", "rec:failing", "branch:", "mod
 
 
 def columns(size: int) -> list[tuple[Column, int]]:
-    return layout(_COLUMNS, size)
+    return layout(_COLUMNS if size >= _SMALL else _SMALL_COLUMNS, size)
 
 
 def header(size: int) -> Line:
@@ -173,7 +176,7 @@ def header(size: int) -> Line:
 
 def row(session: Json, size: int, now: datetime, unseen: int = 0) -> Line:
     cells: dict[str, Line] = {
-        "state": state(session, now),
+        "state": state(session, now) if size >= _SMALL else state(session, now)[:1],
         "ai": (provider(session),),
         "id": (piece(session["sessionShortId"], "muted", 12),),
         "title": title(session),
@@ -215,6 +218,13 @@ def title(session: Json) -> Line:
     if session.get("sourceKind", "main") != "main":
         line = (Piece("↳ ", "muted"), *line)
     return (Piece("log gone · ", "warn"), *line) if session.get("sourceGone") else line
+
+
+def named(session: Json | None) -> str:
+    """How panes that show something of a session call it: by its id, and by its title if it has one."""
+    if session is None:
+        return ""
+    return f"of {session['sessionShortId']} {session.get('title') or ''}".strip()
 
 
 def context(session: Json) -> Line:

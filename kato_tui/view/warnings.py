@@ -180,10 +180,11 @@ def block(alert: Alert, size: int, user_home: str = "", *, open_: bool = False) 
 
 
 def _candidate(one: Json, size: int, user_home: str) -> Line:
-    head = (Piece("   └ ", "muted"), piece(one["recordingShortId"], "accent", 12), Piece(" "))
-    short_full = piece(str(one["recordingId"])[9:13], "muted", 12)
+    head = (Piece("   └ ", "muted"), piece(one["recordingShortId"], "accent", 12))
+    # Short ids may be the same: this much of the whole tells them apart, and can be typed.
+    more = piece(str(one["recordingId"])[8:13], "muted", 12)
     where = Piece(home_path(str(one["destination"]), user_home))
-    return spread((*head, short_full, Piece(" "), where), (), size)
+    return spread((*head, more, Piece(" "), where), (), size)
 
 
 def ids(alert: Alert) -> str:

@@ -93,6 +93,14 @@ def local(text: str | None) -> str:
     return here.strftime("%Y-%m-%d %H:%M:%S") if here is not None else "?"
 
 
+def day(text: str | None, now: datetime) -> str:
+    """The local day of a timestamp, nothing when that is today: `Tue 17 Nov`, with the year when it is another."""
+    here, today = _here(text), now.astimezone()
+    if here is None or here.date() == today.date():
+        return ""
+    return here.strftime("%a %d %b" if here.year == today.year else "%d %b %Y")
+
+
 def clock(text: str | None, *, seconds: bool = True) -> str:
     """The local time of day of a timestamp; blanks of the same width when it has none."""
     here = _here(text)

@@ -23,6 +23,11 @@ _PROMPTS: Final[dict[Mode, tuple[str, str]]] = {
     "command": (":", "start ~/notes/x.md · stop id:… · capture · export … · tab completes, ↑ former ones"),
     "filter": ("/", "words, ai:codex, state:working, rec:on, branch:… · enter keeps it, esc clears"),
 }
+#: What the footer says while it is open.
+LINE_KEYS: Final[dict[Mode, Sequence[tuple[str, str, str]]]] = {
+    "command": (("⏎", "do it", ""), ("tab", "complete", ""), ("↑", "former ones", ""), ("esc", "leave", "")),
+    "filter": (("⏎", "keep the filter", ""), ("esc", "show all again", "")),
+}
 _KEPT: Final = 50
 
 

@@ -13,7 +13,7 @@ from kato_tui.board import Board
 from kato_tui.view import events as event_rows
 from kato_tui.view import recordings as recording_rows
 from kato_tui.view import sessions as session_rows
-from kato_tui.view import warnings
+from kato_tui.view import warnings, words
 from kato_tui.view.cells import Line, Piece, crop, piece
 from kato_tui.view.safe import safe
 from kato_tui.view.sessions import Wanted
@@ -142,18 +142,17 @@ class RecordingsPane(Pane):
         self._rows = {str(one["recordingId"]): one for one in recording_rows.ordered(found)}
         self._nobody = session is None
         self.set_items(list(self._rows))
-        short = str(session["sessionShortId"]) if session is not None else ""
-        self.say_title("of all sessions" if self.everything else f"of {short}" if short else "")
+        self.say_title("of all sessions" if self.everything else session_rows.named(session))
 
     @property
     def recording(self) -> Json | None:
         return self._rows.get(self.cursor or "")
 
     def block(self, key: str, size: int) -> list[Line]:
-        return [recording_rows.row(self._rows[key], size, self.board.now(), self.user_home)]
+        return [recording_rows.row(self._rows[key], size, self.board.now(), self.user_home, of_all=self.everything)]
 
     def header(self, size: int) -> Line:
-        return recording_rows.header(size)
+        return recording_rows.header(size, of_all=self.everything)
 
     def empty(self, size: int) -> list[Line]:
         if self._nobody and not self.everything:
@@ -187,9 +186,15 @@ class EventsPane(Pane):
 
     # What it shows.
 
-    def open_session(self, short: str | None, title: str, *, twinless: bool) -> None:
+    def call(self, title: str) -> None:
+        """What the session is called may change while it is shown."""
+        if title != self._title:
+            self._title = title
+            self.say_state()
+
+    def open_session(self, short: str | None, *, twinless: bool) -> None:
         """Another session: empty until its events come."""
-        self.shown, self._title, self.twinless = short, title, twinless
+        self.shown, self.twinless = short, twinless
         self.loading_events = not twinless and short is not None
         self.follow, self.fresh = True, 0
         self._put({}, to_end=True)
@@ -237,13 +242,14 @@ class EventsPane(Pane):
         self.say_state()
 
     def say_state(self) -> None:
-        who = "of all sessions" if self.everything else safe(self._title, 80)
+        who = "of all sessions" if self.everything else self._title
         self.set_class(not self.follow, "-paused")
         if self.fresh:
             below = f"+{self.fresh} new · f follows again"
         else:
             below = "following" if self.follow else "paused · f follows again"
-        self.say_title(who, below if self.items else "")
+        day = words.day(str(self.event.get("time") or ""), self.board.now()) if self.event is not None else ""
+        self.say_title(who, " · ".join(one for one in (day, below) if one) if self.items else "")
 
     @property
     def first_seq(self) -> int | None:
@@ -270,7 +276,7 @@ class EventsPane(Pane):
             self.set_follow(False)
         elif not self.follow and at_end and self.fresh == 0:
             self.follow = True
-            self.say_state()
+        self.say_state()
 
     def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         if self.follow and self.max_scroll_y > 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rich.segment import Segment
 from rich.style import Style
@@ -11,10 +11,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from kato_tui.themes import Ink, row_ink, tone_ink
+from kato_tui.view.blocks import Item, lay_out
 from kato_tui.view.cells import Line, Row, Tone, crop
-
-if TYPE_CHECKING:
-    from kato_tui.view.prose import Item
 
 _MOST: Final = 4000
 
@@ -108,7 +106,5 @@ class Prose(Lines):
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
         if width != self._laid:
-            from kato_tui.view.prose import lay_out  # it takes long to load, and only reading needs it
-
             self.lines, self._laid = lay_out(self._items, width), width
         return super().get_content_height(container, viewport, width)

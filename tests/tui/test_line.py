@@ -102,6 +102,8 @@ async def test_names_ids_and_paths_are_completed(tmp_path: Path) -> None:
         assert await _offered(dash, "resume ") == []
         assert await _offered(dash, "start ") == ["docs/", "notes of mine.md"]
         assert await _offered(dash, "export n") == ["notes of mine.md"]
+        # The home that paths are shown with, not that of whoever runs a demonstration.
+        assert await _offered(dash, "start ~/no") == ["~/notes/"]
         assert await _offered(dash, f"@{house.short(house.stage.cache)[:3]}") == [house.short(house.stage.cache)]
         assert await _offered(dash, "theme kato-l") == ["kato-light"]
         assert "state" in await _offered(dash, "sort ")

@@ -303,3 +303,50 @@ def test_keys_may_be_written_as_people_do(written: str, keys: tuple[str, ...]) -
 
 def _key_of(written: str) -> tuple[str, ...]:
     return next(one.keys for one in with_keymap({"take-over": written, "clear": "ctrl+l"}) if one.id == "take-over")
+
+
+async def test_titles_say_whose_events_and_recordings_they_are(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    async with look(house, size=(80, 24)) as dash:
+        await dash.select(house.stage.tests)
+        for key in ("3", "2"):
+            await dash.press(key)
+            assert f"of {house.short(house.stage.tests)} Flaky tide test at midnight" in dash.text
+
+
+async def test_events_of_another_day_say_which(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    async with look(house) as dash:
+        await dash.select(house.stage.tests)
+        assert "── following ─╯" in dash.text
+        await dash.select(house.stage.legacy)
+        assert "── Tue 17 Nov · following ─╯" in dash.text
+
+
+async def test_the_footer_tells_what_keys_do_in_the_line(tmp_path: Path) -> None:
+    async with look(House(tmp_path)) as dash:
+        before = dash.lines[-1]
+        await dash.press(":")
+        assert "tab complete" in dash.lines[-1] and "X stop all" not in dash.lines[-1]
+        await dash.pilot.click("#keys", offset=(2, 0))
+        await dash.press("escape", "/")
+        assert "⏎ keep the filter" in dash.lines[-1]
+        await dash.press("escape")
+        assert dash.lines[-1] == before
+
+
+async def test_help_is_readable_to_the_end_of_each_line_in_a_small_terminal(tmp_path: Path) -> None:
+    async with look(House(tmp_path), size=(80, 24)) as dash:
+        await dash.press("?")
+        assert "…" not in dash.sheet and "reads its log if no twin" in " ".join(dash.sheet.replace("│", " ").split())
+
+
+async def test_the_smallest_terminal_shows_every_column_in_full(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    house.play()
+    async with look(house, size=(60, 15)) as dash:
+        header, first = dash.lines[3:5]
+        assert header.rstrip("│").endswith("new") and not first.rstrip("│").rstrip().endswith("…")
+        await dash.select(house.stage.tests)
+        await dash.press("2", "a")
+        assert house.short(house.stage.tests) in dash.text

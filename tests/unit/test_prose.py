@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kato_tui.view.blocks import lay_out
 from kato_tui.view.cells import plain, width
 from kato_tui.view.events import clean_block
-from kato_tui.view.prose import lay_out, listing, prose
+from kato_tui.view.prose import listing, prose
 
 NASTY = (
     "- a\n" * 5000,
