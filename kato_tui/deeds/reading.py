@@ -28,6 +28,8 @@ class Reading:
         self._selection = selection
         self._copying = copying
         self._reading_older = False
+        #: The event that the open window shows, or is about to.
+        self._at: str | None = None
 
     # Sessions and recordings.
 
@@ -110,17 +112,20 @@ class Reading:
         if glanced is None:
             self.open_session()
         else:
+            self._at = self._app.events.cursor
             self._read(glanced, self._open_detail)
 
     def _open_detail(self, found: Document) -> None:
         self._app.push_screen(Detail(found, self._turn, self._copying.copy))
 
-    def _turn(self, shown: Document, step: int) -> None:
+    def _turn(self, step: int) -> None:
         """The event before or after the one in the window that is open, wherever the list has followed to."""
         pane = self._app.events
-        pane.select(shown.key)
+        if self._at is not None:
+            pane.select(self._at)
         pane.move_to(pane.index + step)
-        if pane.event is not None and pane.cursor != shown.key:
+        if pane.event is not None and pane.cursor != self._at:
+            self._at = pane.cursor
             self._read(pane.event, self._show_other)
         else:
             self._app.hint(f"there is no event {'after' if step > 0 else 'before'} this one")

@@ -15,7 +15,7 @@ from kato_tui.view.events import Document
 from kato_tui.widgets.toned import Prose
 
 #: Ask for the event before (-1) or after (1) the one that is shown.
-Turn = Callable[[Document, int], None]
+Turn = Callable[[int], None]
 
 
 class Detail(ModalScreen[None]):
@@ -65,7 +65,7 @@ class Detail(ModalScreen[None]):
         self._copy(self._document.raw if self._raw else self._document.text, "the event")
 
     def action_turn(self, step: int) -> None:
-        self._turn(self._document, step)
+        self._turn(step)
 
     def action_scroll(self, rows: int) -> None:
         self.query_one(VerticalScroll).scroll_relative(y=rows, animate=False)

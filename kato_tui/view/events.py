@@ -77,8 +77,6 @@ def _model(name: str) -> str:
 class Document:
     """One event in full, made ready to be shown and copied."""
 
-    #: Which event of the list it is.
-    key: str
     title: str
     #: What is shown: rendered, and as JSON.
     rendered: tuple[Item, ...]
@@ -99,7 +97,7 @@ def document(event: Json, glanced: Json) -> Document:
 
     raw = pretty(event)
     rendered, listed = prose.prose(detail_markdown(event)), prose.listing(clean_block(raw), "json")
-    return Document(key_of(glanced), _title(glanced), rendered, listed, raw, text_of(event))
+    return Document(_title(glanced), rendered, listed, raw, text_of(event))
 
 
 def _title(glanced: Json) -> str:

@@ -101,10 +101,15 @@ class Prose(Lines):
         self._laid = 0
 
     def tell(self, items: tuple[Item, ...]) -> None:
-        self._items, self._laid = items, 0
+        self._items = items
+        self._lay(self.size.width)
         self.refresh(layout=True)
+
+    def _lay(self, width: int) -> None:
+        # Before it has a size there is nothing to be seen.
+        self.lines, self._laid = lay_out(self._items, width) if width else [], width
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
         if width != self._laid:
-            self.lines, self._laid = lay_out(self._items, width), width
+            self._lay(width)
         return super().get_content_height(container, viewport, width)

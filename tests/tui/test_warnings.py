@@ -35,7 +35,7 @@ async def test_an_ambiguous_stop_shows_its_candidates_and_enter_stops_the_one_me
         assert any("ambiguous" in one for one in dash.toasts)
         await _go_to(dash, "ambiguous")
         rows = dash.rows(dash.app.warnings)
-        assert any("└ 7ade0001 0001" in one and "one.md" in one for one in rows)
+        assert any("└ 7ade0001-0001" in one and "one.md" in one for one in rows)
         pane = dash.app.warnings
         wanted = next(key for key in pane.items if key.endswith("0002-4000-8000-000000000000"))
         pane.select(wanted)
