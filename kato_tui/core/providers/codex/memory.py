@@ -13,6 +13,8 @@ from kato_tui.core.providers.codex.wrappers import digest
 _MAX_SAID: Final = 64
 _MAX_CALLS: Final = 64
 _MAX_KEY: Final = 128
+#: Stands among the forms of what was said under an id.
+_IDENTIFIED: Final = "#"
 
 
 def key(identifier: str) -> str:
@@ -30,14 +32,23 @@ class Said:
     def __init__(self, saved: Any = None) -> None:
         self.entries: list[list[str]] = [list(entry) for entry in saved or []]
 
-    def first(self, key: str, form: str) -> bool:
-        """Whether this form is the first to say `key`; otherwise it is noted as the mirror it is."""
+    def first(self, key: str, form: str, *, own_id: bool = False) -> bool:
+        """Whether this form is the first to say `key`; otherwise it is noted as the mirror it is.
+
+        What has an id of its own (`own_id`) is no mirror of words that were said under another one.
+        """
         for entry in self.entries:
-            if entry[0] == key and form not in entry[1]:
-                entry[1] += form
+            if entry[0] == key and form not in entry[1] and not (own_id and _IDENTIFIED in entry[1]):
+                entry[1] += form + (_IDENTIFIED if own_id else "")
                 return False
-        self.note(key, form)
+        self.note(key, form + (_IDENTIFIED if own_id else ""))
         return True
+
+    def mirrored(self, key: str, form: str) -> None:
+        """`key`, if it was said, was said by this form too."""
+        entry = next((entry for entry in self.entries if entry[0] == key and form not in entry[1]), None)
+        if entry is not None:
+            entry[1] += form
 
     def note(self, key: str, forms: str) -> None:
         """`key` was said by these forms at once."""

@@ -309,10 +309,11 @@ def assistant_said(t: CodexTranslator, blocks: list[str], phase: Any, form: str,
     if not parts:
         t.drop(denylist.EMPTY_MESSAGE)
         return
+    own_id = bool(item_id) and t.said["assistant"].forms(_id_key(item_id)) is None
     if item_id and _same_item(t, item_id, parts, form, holds_plan=_PLAN[0] in "".join(blocks)):
         t.repeat()
     else:
-        _say_new(t, blocks, parts, phase, form)
+        _say_new(t, blocks, parts, phase, form, own_id=own_id)
     if phase == "final_answer" or (phase is None and not t.has_turns):
         t.be_idle()
     else:
@@ -322,7 +323,7 @@ def assistant_said(t: CodexTranslator, blocks: list[str], phase: Any, form: str,
 def _same_item(t: CodexTranslator, item_id: str, parts: list[str], form: str, *, holds_plan: bool) -> bool:
     """Whether a record with this id was told: an AgentMessage shares the id of its response item, not every word."""
     said = t.said["assistant"]
-    key = f"id:{digest(item_id)}"
+    key = _id_key(item_id)
     forms = said.forms(key)
     if forms is None:
         said.note(key, form)
@@ -331,18 +332,26 @@ def _same_item(t: CodexTranslator, item_id: str, parts: list[str], form: str, *,
         # No mirror but the same form again: an id that is used twice hides no words.
         return all(said.holds(digest(part.strip())) for part in parts)
     said.first(key, form)
-    # The mirror leaves the plan out: words decide about a response item that holds one.
-    return not holds_plan
+    if holds_plan:
+        # The mirror leaves the plan out: words decide about a response item that holds one.
+        return False
+    for part in parts:
+        said.mirrored(digest(part.strip()), form)
+    return True
 
 
-def _say_new(t: CodexTranslator, blocks: list[str], parts: list[str], phase: Any, form: str) -> None:
+def _id_key(item_id: str) -> str:
+    return f"id:{digest(item_id)}"
+
+
+def _say_new(t: CodexTranslator, blocks: list[str], parts: list[str], phase: Any, form: str, *, own_id: bool) -> None:
     said = t.said["assistant"]
     whole = digest("".join(blocks).strip())
     if len(parts) > 1 and any(entry[0] == whole and form not in entry[1] for entry in said.entries):
         said.first(whole, form)
         t.repeat()
         return
-    new = [part for part in parts if said.first(digest(part.strip()), form)]
+    new = [part for part in parts if said.first(digest(part.strip()), form, own_id=own_id)]
     if len(new) == len(parts) > 1:
         said.note(whole, form)
     if not new:
