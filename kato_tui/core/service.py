@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 from kato_tui import __version__
@@ -22,29 +21,18 @@ from kato_tui.core.glance import glance
 from kato_tui.core.hot import Hot
 from kato_tui.core.hub import Hub
 from kato_tui.core.ingest.batch import Report, SessionIngest
-from kato_tui.core.ingest.discover import is_folder
 from kato_tui.core.ingest.watch import Watcher, is_remote
 from kato_tui.core.model.intents import Notice, Outcome
 from kato_tui.core.model.session import SessionMetadata
 from kato_tui.core.operations import Operations
 from kato_tui.core.pool import Pool
+from kato_tui.core.rounds import Rounds
 from kato_tui.core.store.twin import TwinReader
 from kato_tui.core.turns import Turns
 from kato_tui.core.worker import job_of
 
 Json = dict[str, Any]
 
-_TICK_EVERY: Final = 1.0
-#: How often logs are looked at that changed lately, the folders of all logs, and all logs; and how often all is listed
-#: anew. Where the system tells of changes these only find what it missed.
-_HOT_EVERY: Final = 1.0
-_FOLDERS_EVERY: Final = {"events": 10.0, "polling": 1.0, "none": 1.0}
-_ALL_EVERY: Final = 60.0
-_LIST_EVERY: Final = {"events": 600.0, "polling": 60.0, "none": 60.0}
-#: What is written into a new folder before its own watch stands is told by nobody: it is looked at once more then.
-_SECOND_LOOK: Final = 0.5
-#: The wall clock may leave the steady one by this much before it counts as a jump: a suspended machine, a new time.
-_JUMP: Final = 5.0
 #: Reading more than this, in one session or in all that wait, is left to the worker processes.
 _HEAVY: Final = 1 << 20
 _HEAVY_TOGETHER: Final = 4 << 20
@@ -80,9 +68,7 @@ class Service:
         #: By session: what is to be done once a worker has brought it up to date.
         self._held: dict[str, list[Callable[[Json], None]]] = {}
         self._hot = Hot(_now)
-        self._due = {"tick": 0.0, "hot": 0.0, "folders": 0.0, "all": 0.0, "list": 0.0}
-        self._again: list[tuple[float, Path]] = []
-        self._drift = _drift()
+        self._rounds = Rounds(_now)
         self._done, self._total, self._bytes = 0, 0, 0
         self._reading: dict[str, int] = {}
         engine.listener = self
@@ -100,7 +86,7 @@ class Service:
         except BaseException:
             self._unwatch()
             raise
-        self._listed_now()
+        self._rounds.looked("list", self.engine.watching)
         known = len(self.engine.sessions)
         self.engine.log.write("engine.started", version=__version__, pid=os.getpid(), sessions=known)
         self._thread.start()
@@ -304,9 +290,8 @@ class Service:
             self._inbox.put(work)
 
     def _deadlines(self) -> Iterable[float]:
-        yield from self._due.values()
+        yield from self._rounds.deadlines()
         yield from self._turns.deadlines()
-        yield from (at for at, _ in self._again)
 
     def _follow_hints(self) -> None:
         if self.watcher is None:
@@ -315,52 +300,30 @@ class Service:
         self.engine.watching = self.watcher.mode
         hints, everything = self.watcher.take()
         if everything:
-            self._due["all" if self.watcher.mode == "events" else "list"] = 0.0
-        now = _now()
-        self._again += [(now + _SECOND_LOOK, path) for path in hints if is_folder(path)]
-        hints |= {path for at, path in self._again if at <= now}
-        self._again = [(at, path) for at, path in self._again if at > now]
+            self._rounds.hasten("all" if self.watcher.mode == "events" else "list")
+        hints |= self._rounds.second_looks(hints)
         if hints:
             self._want(self.engine.look(hints))
 
     def _sweep(self) -> None:
-        if _now() >= self._due["list"]:
+        rounds, watching = self._rounds, self.engine.watching
+        if rounds.take("list", watching):
             self.engine.discover()
             self._want({session.key for session in self.engine.pending()})
-            self._listed_now()
-        elif self._is_due("all", _ALL_EVERY):
+            rounds.looked("list", watching)
+        elif rounds.take("all", watching):
             self._want(self.engine.look_everywhere())
-            self._due["folders"] = _now() + _FOLDERS_EVERY[self.engine.watching]
-        elif self._is_due("folders", _FOLDERS_EVERY[self.engine.watching]):
+            rounds.looked("all", watching)
+        elif rounds.take("folders", watching):
             self._want(self.engine.stir())
-        if self._is_due("hot", _HOT_EVERY):
+        if rounds.take("hot", watching):
             self._want(self.engine.stat(self._hot.keys()))
-        if self._is_due("tick", _TICK_EVERY):
+        if rounds.take("tick", watching):
             self.engine.tick()
             self.engine.save_index(self.engine.totals.problems)
-            self._notice_jumps()
+            if rounds.jumped():
+                rounds.hasten("list")
             self._notice_config()
-
-    def _listed_now(self) -> None:
-        now, watching = _now(), self.engine.watching
-        self._due |= {
-            "list": now + _LIST_EVERY[watching],
-            "all": now + _ALL_EVERY,
-            "folders": now + _FOLDERS_EVERY[watching],
-        }
-
-    def _is_due(self, what: str, every: float) -> bool:
-        if _now() < self._due[what]:
-            return False
-        self._due[what] = _now() + every
-        return True
-
-    def _notice_jumps(self) -> None:
-        """After a sleep of the machine, or a new time, everything is looked at: hints may have been lost."""
-        drift = _drift()
-        if abs(drift - self._drift) > _JUMP:
-            self._due["list"] = 0.0
-        self._drift = drift
 
     def _notice_config(self) -> None:
         found = self.engine.home.stamp(self.engine.home.config)
@@ -379,7 +342,7 @@ class Service:
         if self.pool is not None:
             self.pool.renew()
         self._watch()
-        self._due["list"] = 0.0
+        self._rounds.hasten("list")
         self.engine.say("config-taken", "info", "the settings changed and are in force")
 
     def _want(self, keys: set[str]) -> None:
@@ -504,7 +467,3 @@ class Service:
 
 def _now() -> float:
     return time.monotonic()
-
-
-def _drift() -> float:
-    return time.time() - time.monotonic()
