@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit import codex_log as codex
-from tests.unit.test_codex import told
+from tests.unit.test_codex import fold, told
 
 KINDS: dict[str, Any] = {"kinds": ["user.heartbeat"]}
 SAVED = (
@@ -105,3 +105,9 @@ def test_a_fork_that_copies_nothing_says_where_its_conversation_begins() -> None
     assert told(fork) == [("provider.info", f"The conversation begins in session {codex.PARENT}")]
     reverted = codex.meta(history_mode="paginated", history_base={"thread_id": codex.THREAD})
     assert told(reverted) == []
+
+
+def test_a_command_that_the_user_declined_is_a_failed_one() -> None:
+    declined = codex.completed("CommandExecution", id="c1", command=["rm"], status="declined", source="agent")
+    drafts, _ = fold(paginated(), codex.call("c1"), declined, codex.output("c1", "rejected by user"))
+    assert [draft.payload.get("isError") for draft in drafts] == [None, True]

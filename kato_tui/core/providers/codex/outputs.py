@@ -16,6 +16,8 @@ _EXIT_CODE: Final = re.compile(r"^(?:Exit code: |Process exited with code )(-?\d
 _HEADER: Final = 400
 RUNNING: Final = "Process running with session"
 
+_FAILED: Final = ("declined", "failed")
+
 #: Fields of a result that only repeat its text, or file contents and image bytes.
 _REPEATED: Final = frozenset(
     {
@@ -115,7 +117,9 @@ def of_command(body: Record) -> Record:
     if not printed:
         printed = only_text(body.get("stdout")) + only_text(body.get("stderr")) or text_of(body.get("formatted_output"))
     code = body.get("exit_code")
-    return opt(text=printed, json=rest(body), isError=code != 0 if isinstance(code, int) else None)
+    # What the user declined never ran, so it has no code.
+    failed = code != 0 if isinstance(code, int) else True if body.get("status") in _FAILED else None
+    return opt(text=printed, json=rest(body), isError=failed)
 
 
 def of_patch(body: Record) -> Record:
