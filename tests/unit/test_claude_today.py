@@ -205,3 +205,11 @@ def test_an_answer_that_was_pasted_stands_without_the_marks() -> None:
     asked = claude.assistant(claude.call(name="AskUserQuestion", questions=[claude.question("Which?", "A", "B")]))
     given = {"answers": {"Which?": paste("neither")}}
     assert run(asked, claude.result("answered", toolUseResult=given))[1][1].payload["freeText"] == "neither"
+
+
+def test_what_another_session_says_between_turns_names_who_sent_it() -> None:
+    words = "Another Claude session sent a message:\n<cross-session-message>hi</cross-session-message>"
+    _, drafts = run(claude.user(words, isMeta=True, origin={"kind": "peer"}))
+    assert [(draft.kind, draft.payload["subtype"]) for draft in drafts] == [("provider.info", "peer")]
+    _, drafts = run(claude.user("skill text", isMeta=True, origin={"kind": "human"}))
+    assert [draft.payload["subtype"] for draft in drafts] == ["meta"]

@@ -200,6 +200,12 @@ def test_an_approved_plan_is_part_of_the_conversation() -> None:
     assert shown == "\n# User\n\ngo\n\n**Approved plan**\n\n## Plan\n\n1. a\n\non\n"
 
 
+def test_a_message_that_an_answer_follows_is_shown_whoever_sent_it() -> None:
+    for subtype, title in (("peer", "Message of another session"), ("channel-message", "Message from a channel")):
+        assert rendered(info("Is it done?", subtype=subtype)) == f"\n**{title}**\n\nIs it done?\n"
+    assert rendered(info("a task ended", subtype="task-notification")) == ""
+
+
 def test_a_plan_is_called_a_plan() -> None:
     plan = asks("1. do", ("approve", ""), ("reject", ""))
     plan["payload"]["decisionKey"] = events.PLAN_APPROVAL

@@ -32,14 +32,15 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9][\w.:/@+-]*", re.ASCII)
 _SHORT_NOTICE: Final = 200
 _HASH_SHOWN: Final = 12
 #: Notices that are part of the conversation, not of the machinery: what the user agreed to where the question did not
-#: hold it, what was asked by another agent or a schedule, and where the rest of the
-#: conversation is.
+#: hold it, what others asked instead of the user, and where the rest of the conversation is.
 _SPOKEN: Final = {
     "continued-from": "**Begun elsewhere**",
     "continued-in": "**Continued elsewhere**",
     "approved-plan": "**Approved plan**",
     "agent-prompt": "**Prompt of another agent**",
     "heartbeat": "**Scheduled prompt**",
+    **dict.fromkeys(("peer", "coordinator", "cross-session-message"), "**Message of another session**"),
+    **dict.fromkeys(("channel", "channel-message"), "**Message from a channel**"),
 }
 
 

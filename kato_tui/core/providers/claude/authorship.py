@@ -71,12 +71,12 @@ def author_of(record: Record, *, other_agent: bool) -> Author:
     """From the record's own fields, positive evidence first; the text decides only when they say nothing."""
     if record.get("isCompactSummary"):
         return Author(MACHINE, "compact-summary")
-    if record.get("isMeta"):
-        return Author(MACHINE, "meta")
-    if other_agent:
-        return Author(AGENT, "agent-prompt")
     origin = record.get("origin")
     kind = text_of(origin.get("kind")) if isinstance(origin, dict) else text_of(origin)
+    if record.get("isMeta"):
+        return Author(MACHINE, kind[:80] if kind and kind != "human" else "meta")
+    if other_agent:
+        return Author(AGENT, "agent-prompt")
     if kind:
         return Author(HUMAN, "") if kind == "human" else Author(MACHINE, kind[:80])
     source = record.get("promptSource")
