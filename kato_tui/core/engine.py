@@ -260,9 +260,10 @@ class Engine:
         return summary
 
     def _refused(self) -> dict[str, str]:
-        """Stored sessions that cannot be used and have no log to be met through: named, or nobody would know."""
-        met = {self.home.meta(key).name for key in self.sessions}
-        return {name: problem for name, problem in self.index.refused.items() if name not in met}
+        """Stored sessions that cannot be used: named even where no reading meets them, because their log has not
+        changed or is gone, or nobody would know."""
+        keys = {self.home.meta(key).name: key for key in self.sessions} if self.index.refused else {}
+        return {keys.get(name, name): problem for name, problem in self.index.refused.items()}
 
     def recorded_at(self, key: str) -> list[str]:
         """The destinations at which a session is being recorded, as far as the index knows."""

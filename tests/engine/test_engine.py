@@ -127,6 +127,7 @@ def test_a_rebuild_makes_a_refused_session_anew_and_keeps_what_was_there(world: 
     begun = rebuild.begin(engine, engine.resolve("a"))
     assert rebuild.read(engine, begun).events == 1
     rebuild.end(engine, begun)
+    assert engine.survey.session_status("toy:a").problem is None
     assert engine.bring_up_to_date().problems == {}
     engine.close()
     aside = list(world.home.sessions.glob("*.before-rebuild-1"))
@@ -247,6 +248,20 @@ def test_a_session_of_two_logs_is_named_by_the_first_and_stands_where_the_last_d
     engine.close()
     assert unread.title == read.title == "the title"
     assert unread.reason == read.reason == "thinking"
+
+
+def test_a_session_that_cannot_be_used_is_named_although_its_log_has_not_changed(world: World) -> None:
+    world.log("a.jsonl", say("one"))
+    engine = world.engine()
+    engine.bring_up_to_date()
+    engine.close()
+    meta = world.home.meta("toy:a")
+    meta.write_bytes(meta.read_bytes().replace(b'"schemaVersion": 1', b'"schemaVersion": 0'))
+    engine = world.engine()
+    assert engine.pending() == []
+    problems = engine.bring_up_to_date().problems
+    engine.close()
+    assert list(problems) == ["toy:a"] and "schema version 0" in problems["toy:a"]
 
 
 def test_modes_are_private_everywhere(world: World) -> None:

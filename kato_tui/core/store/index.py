@@ -88,6 +88,8 @@ class IndexStore:
 
     def put(self, metadata: SessionMetadata) -> None:
         entry = entry_of(self._home, metadata)
+        # What was refused at the start and is whole now was rebuilt.
+        self.refused.pop(entry.metadata, None)
         if self.entries.get(metadata.session_key) != entry:
             self.entries[metadata.session_key] = entry
             self._dirty = True
