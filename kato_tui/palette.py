@@ -1,4 +1,4 @@
-"""The palette: every action of the table, and the themes."""
+"""The palette: every action of the table, those of the focused pane first, and the themes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Palette(Provider):
 
     def _offered(self) -> Iterable[tuple[str, str, Callable[[], Any]]]:
         app = cast("Dashboard", self.app)
-        for one in app.actions:
+        for one in sorted(app.actions, key=lambda one: one.scope != app.pane.NAME):
             if one.group == "Moving" or one.id == "palette":
                 continue
             name = one.id.replace("-", " ").capitalize()

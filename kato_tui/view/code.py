@@ -14,10 +14,11 @@ _HASH: Final = "bash console docker dockerfile ini make py python python3 rb rub
 _SLASH: Final = "c cpp csharp css go java javascript js json jsonc jsx kotlin php rs rust scala swift ts tsx typescript"
 _COMMENTS: Final = dict.fromkeys(_HASH.split(), r"(?:^|(?<=\s))\#.*") | dict.fromkeys(_SLASH.split(), r"//.*|/\*.*")
 _KEYWORDS: Final = (
-    "and as async await break case class const continue def defer del do done echo elif else enum esac export extends"
-    " false fi final finally fn for foreach from func function if impl implements import in interface is let local"
-    " match mod mut new nil None not null or package pass private protected pub public raise return self static struct"
-    " super switch then this throw trait true True False try type use var void while with yield"
+    "and as assert async await break case class const continue def defer del do done echo elif else enum esac"
+    " except export extends false fi final finally fn for foreach from func function if impl implements import in"
+    " interface is lambda let local match mod mut new nil None not null or package pass private protected pub"
+    " public raise return self static struct super switch then this throw trait true True False try type use var"
+    " void while with yield"
 )
 _PARTS: Final = (
     r"(?P<muted>{comment})"

@@ -145,6 +145,13 @@ async def test_the_palette_finds_actions_by_name_and_by_what_they_do(tmp_path: P
         assert len(house.recordings(house.stage.tests)) >= 1
 
 
+async def test_the_palette_begins_with_what_the_focused_pane_can_do(tmp_path: Path) -> None:
+    async with look(House(tmp_path), size=(80, 24)) as dash:
+        await dash.press("4", "ctrl+p")
+        await dash.until(lambda: "do what the selected warning proposes" in dash.text)
+        assert dash.text.index("Acknowledge all") < dash.text.index("Open session")
+
+
 async def test_the_mouse_selects_opens_and_presses_keys(tmp_path: Path) -> None:
     house = House(tmp_path)
     async with look(house) as dash:
