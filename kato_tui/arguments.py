@@ -200,11 +200,15 @@ def _export(parser: argparse.ArgumentParser) -> None:
     _settings(parser)
 
 
+def _number(text: str, least: int, most: int, what: str) -> int:
+    """Argparse would name the function that found a word to be no number."""
+    if not (text.isascii() and text.isdigit() and len(text) < 20 and least <= int(text) <= most):
+        raise argparse.ArgumentTypeError(what)
+    return int(text)
+
+
 def _seq(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("events are counted from 1")
-    return number
+    return _number(text, 1, 1 << 53, "the number of an event, counted from 1")
 
 
 def _events(parser: argparse.ArgumentParser) -> None:
@@ -220,10 +224,7 @@ def _translate(parser: argparse.ArgumentParser) -> None:
 
 
 def _days(text: str) -> int:
-    number = int(text)
-    if not 0 <= number <= 36500:
-        raise argparse.ArgumentTypeError("a number of days from 0 to 36500")
-    return number
+    return _number(text, 0, 36500, "a number of days from 0 to 36500")
 
 
 def _clean(parser: argparse.ArgumentParser) -> None:

@@ -30,7 +30,7 @@ def run_translate(arguments: argparse.Namespace) -> int:
     code = DONE
     for path in arguments.files:
         if not path.is_file():
-            say(f"{path}: no such file")
+            say(f"{path}: {'a folder, not a file' if path.is_dir() else 'no such file'}")
             code = NOT_FOUND
             continue
         found = detect(path, chosen)

@@ -236,3 +236,11 @@ def test_the_scripts_can_ask_which_sessions_there_are(machine: Machine) -> None:
     short, _, what = line.partition("\t")
     assert len(short) == 8 and what == "claude: hello there"
     assert machine.run("completion", "recordings").stdout == b""
+
+
+@pytest.mark.parametrize("words", ["clean --older-than soon", "events 7d14af8e --from 0", "events 7d14af8e --from x"])
+def test_a_word_that_is_no_number_is_told_what_it_has_to_be(capsys: pytest.CaptureFixture[str], words: str) -> None:
+    with pytest.raises(SystemExit):
+        understood(words.split())
+    said = capsys.readouterr().err
+    assert "number of" in said and "invalid" not in said and "_" not in said
