@@ -39,6 +39,7 @@ ACTIONS: Final[tuple[Action, ...]] = (
         "Sessions",
         "sessions",
         ("open-session", "enter", "events", "go to the events of the session; reads its log if no twin is kept"),
+        ("about", "i", "", "show all that is known about the session"),
         ("copy-session", "y", "copy id", "copy the short id of the session"),
         ("copy-session-full", "Y", "", "copy the whole id of the session"),
         ("copy-resume", "R", "", "copy the command that resumes the session in its assistant"),

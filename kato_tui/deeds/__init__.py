@@ -51,6 +51,7 @@ class Deeds:
         reading, wishes, copying, mending, lists = self.reading, self.wishes, self.copying, self.mending, self.lists
         return {
             "open-session": reading.open_session,
+            "about": reading.about,
             "copy-session": copying.session,
             "copy-session-full": copying.session_in_full,
             "copy-resume": copying.resume_command,

@@ -13,7 +13,9 @@ from kato_tui.core.glance import glance
 from kato_tui.core.link import PAGE, Link
 from kato_tui.deeds.copying import Copying
 from kato_tui.deeds.selection import Selection
+from kato_tui.screens.about import About
 from kato_tui.screens.detail import Detail
+from kato_tui.view import card
 from kato_tui.view.events import Document, document
 from kato_tui.view.sessions import key_of
 from kato_tui.view.words import Json
@@ -42,6 +44,14 @@ class Reading:
             if app.events.twinless and not app.events.everything:
                 app.read_events(str(session["sessionShortId"]))
                 app.events.repaint()
+
+        self._selection.with_session(show)
+
+    def about(self) -> None:
+        app = self._app
+
+        def show(session: Json) -> None:
+            app.push_screen(About(card.sheet(session, app.board.now(), app.user_home)))
 
         self._selection.with_session(show)
 

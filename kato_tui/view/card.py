@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from kato_tui.view import sessions
+from kato_tui.view.blocks import Block
 from kato_tui.view.cells import Line, Piece, Tone, crop, pad, piece
 from kato_tui.view.words import Json, amount, home_path, since, with_home
 
@@ -16,9 +17,22 @@ _BAR: Final = 20
 def card(session: Json | None, size: int, now: datetime, user_home: str = "") -> list[Line]:
     if session is None:
         return [(Piece("Select a session to see what is known about it.", "muted"),)]
-    lines = [
-        crop((Piece(" ".join(sessions.title(session)[-1].text.split()), "strong"),), size),
-        (),
+    return [crop(line, size) for line in ((_title(session),), (), *_fields(session, now, user_home))]
+
+
+def sheet(session: Json, now: datetime, user_home: str = "") -> tuple[Block, ...]:
+    """The same with nothing cut off, for a window of its own."""
+    blank = (Piece(" " * (_LABEL + 1)),)
+    fields = (Block(line[1:], line[:1], blank) for line in _fields(session, now, user_home))
+    return (Block((_title(session),)), Block(()), *fields)
+
+
+def _title(session: Json) -> Piece:
+    return Piece(" ".join(sessions.title(session)[-1].text.split()), "strong")
+
+
+def _fields(session: Json, now: datetime, user_home: str) -> list[Line]:
+    return [
         _field("state", *sessions.state(session, now)),
         _field("assistant", sessions.provider(session), *_model(session)),
         _field("folder", Piece(home_path(str(session.get("cwd") or "-"), user_home))),
@@ -31,7 +45,6 @@ def card(session: Json | None, size: int, now: datetime, user_home: str = "") ->
         _field("id", piece(session["sessionId"], "muted")),
         _field("resume", piece(with_home(session.get("resumeCommand") or "-", user_home), "muted")),
     ]
-    return [crop(line, size) for line in lines]
 
 
 def _field(name: str, *pieces: Piece) -> Line:

@@ -63,6 +63,8 @@ async def test_every_pane(tmp_path: Path, size: tuple[int, int]) -> None:
             _check(dash)
         await dash.press("3", "a")
         _check(dash)
+        await dash.press("1", "i")
+        _check(dash)
 
 
 async def test_events_in_full_rendered_and_raw(tmp_path: Path) -> None:

@@ -204,3 +204,21 @@ async def test_an_event_of_thousands_of_parts_opens_like_any_other(tmp_path: Pat
         assert len(dash.app.screen.query("*")) < 10
         await dash.press("G")
         assert dash.app.screen.query_one(VerticalScroll).scroll_y > 2000
+
+
+async def test_all_about_a_session_can_be_read_in_a_small_terminal(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    async with look(house, size=(80, 24)) as dash:
+        await dash.select(house.stage.tests)
+        await dash.press("i")
+        sheet = "".join(dash.sheet.replace("│", " ").split())
+        session = house.session(house.stage.tests)
+        for text in (
+            session["title"],
+            session["sessionId"],
+            "fix/midnight-tide",
+            f"--resume{house.stage.tests.session}",
+        ):
+            assert text.replace(" ", "") in sheet
+        await dash.press("i")
+        assert dash.app.focused is dash.app.sessions
