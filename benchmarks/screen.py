@@ -25,6 +25,7 @@ Bare().run()
 """
 _IDLE: Final = 60.0
 _KEYS: Final = 100
+_HOME: Final = "\x1b[H"
 
 
 def _bare(place: Place) -> float:
@@ -71,6 +72,7 @@ def screen(bench: Bench) -> Iterator[Result]:
         log, _ = recorded(place, link)
         engine.settle()
         terminal = dashboard(place)
+        terminal.until("hello")
         yield from _lived_with(terminal, log, "attached dashboard", idle=1.0, busy=20)
         terminal.close()
 
@@ -85,13 +87,14 @@ def alone(bench: Bench) -> Iterator[Result]:
     with terminal.read_on():
         log, _ = recorded(place, link)
     link.close()
+    # The selection stays with the session that was the first one before.
+    terminal.press(_HOME, "hello")
     yield from _lived_with(terminal, log, "dashboard and engine", idle=1.0, busy=20)
     terminal.close()
 
 
 def _lived_with(terminal: Terminal, log: Log, who: str, *, idle: float, busy: float) -> Iterator[Result]:
     """What it costs when nothing happens, how soon a word is on the screen, what a thousand a second cost."""
-    terminal.until("hello")
     terminal.drain(5)
     before = terminal.cpu()
     terminal.drain(_IDLE)

@@ -86,7 +86,8 @@ class Service:
         except BaseException:
             self._unwatch()
             raise
-        self._rounds.looked("list", self.engine.watching)
+        # A watch that breaks has everything listed again at once; until one stands, the folders are looked at often.
+        self._rounds.looked("list", "events" if self.watcher is not None else "polling")
         known = len(self.engine.sessions)
         self.engine.log.write("engine.started", version=__version__, pid=os.getpid(), sessions=known)
         self._thread.start()

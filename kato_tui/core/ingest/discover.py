@@ -172,7 +172,8 @@ class Discovery:
             source = self._identify(root.provider, path)
             if source is None:
                 continue
-            now[path] = source
+            # The path that is held already: there are as many as there are logs.
+            now[source.path] = source
         for path, source in before.items():
             if now.get(path) != source:
                 touched.add(self._part(path, source))
