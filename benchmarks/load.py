@@ -162,6 +162,15 @@ class Writers:
             return False
 
 
+def status_of(running: Running) -> dict[str, Any]:
+    """By a connection of its own: one over which nothing was said for minutes is closed."""
+    link = running.connect()
+    try:
+        return link.status()
+    finally:
+        link.close()
+
+
 def stamp_now() -> str:
     from datetime import UTC, datetime
 
@@ -189,7 +198,7 @@ def growing(base: Path, options: argparse.Namespace, figures: Figures) -> None:
         delays = _grow(writers, options.minutes * 60, rate, count, rewritten, rng)
         figures.tell("caught up after the end", f"{writers.settle():.1f} s")
         _wait_for_recordings(running, writers, said_before, recorded)
-        counters = link.status()["engine"]["counters"]
+        counters = status_of(running)["engine"]["counters"]
     delays.sort()
     figures.tell("sessions, recordings", f"{count + rewritten:,}, {recorded}")
     figures.tell("records", f"{sum(writers.said):,}")
@@ -273,7 +282,7 @@ class _Engine:
         return self._link
 
     def __exit__(self, *_: object) -> None:
-        problems = [one["code"] for one in self._link.status()["warnings"] if one["severity"] == "error"]
+        problems = [one["code"] for one in status_of(self._running)["warnings"] if one["severity"] == "error"]
         self._link.close()
         self._watch.end()
         code, seconds = self._running.end()
