@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, Final
 
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
-from textual.screen import ModalScreen
 
 from kato_tui.actions import PANES, Action, shown
+from kato_tui.screens.sheet import Sheet
 from kato_tui.view.blocks import Block
 from kato_tui.view.cells import Piece, pad
-from kato_tui.widgets.toned import Prose
 
 _KEYS: Final = 14
 _CHAT: Final = (
@@ -31,31 +28,16 @@ _FILTER: Final = (
 )
 
 
-class Help(ModalScreen[None]):
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,question_mark,f1,enter", "dismiss", show=False),
-        Binding("j,down", "scroll(1)", show=False),
-        Binding("k,up", "scroll(-1)", show=False),
-        Binding("pagedown,space", "scroll(15)", show=False),
-        Binding("pageup", "scroll(-15)", show=False),
-    ]
+class Help(Sheet):
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark,f1", "dismiss", show=False)]
 
     def __init__(self, actions: Sequence[Action], pane: str) -> None:
         super().__init__()
         self._actions = actions
         self._pane = pane
 
-    def compose(self) -> ComposeResult:
-        with VerticalScroll(classes="sheet", can_focus=False) as box:
-            box.border_title = "Help"
-            box.border_subtitle = "esc closes"
-            yield Prose(id="help")
-
     def on_mount(self) -> None:
-        self.query_one(Prose).tell(tuple(help_text(self._actions, self._pane)))
-
-    def action_scroll(self, rows: int) -> None:
-        self.query_one(VerticalScroll).scroll_relative(y=rows, animate=False)
+        self.tell("Help", tuple(help_text(self._actions, self._pane)))
 
 
 def help_text(actions: Sequence[Action], pane: str) -> Iterator[Block]:
